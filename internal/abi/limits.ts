@@ -1,0 +1,29 @@
+// Bounds that more than one module must agree on. Each says its unit in its name and, here, what
+// happens past it. A bound that one module alone uses lives in that module.
+
+/** One line of an op or v1 connection, newline included. Past it: one EMSGSIZE frame, then close. */
+export const opLineBytesMax = 1024 * 1024;
+
+/** One control file. Past it: EMSGSIZE, the file is not read. */
+export const controlBytesMax = 256 * 1024;
+
+/** The text of one `send`. Past it EMSGSIZE before the id is claimed. */
+export const inputBytesMax = 512 * 1024;
+
+/** Request ids and other client-chosen identifiers. Past it EINVAL. */
+export const requestIdBytesMax = 256;
+
+/** Accepted inputs that wait behind a session's active run. Past it `busy`, id unclaimed. */
+export const sessionQueueLengthMax = 16;
+
+/** What the model is handed of one tool result. Past it: cut on a character, `truncated: true`. */
+export const observationBytesMax = 16 * 1024;
+
+/** What is kept of one tool result on disk. Past it only the first and last parts stay. */
+export const toolOutputBytesMax = 8 * 1024 * 1024;
+
+/** Model steps in one run of a model agent (host setting `model_steps`). Past it: error EMSGSIZE. */
+export const modelStepsMax = 64;
+
+/** Grace between SIGTERM and SIGKILL of a process tree, in milliseconds. */
+export const killGraceMs = 2000;

@@ -1,0 +1,78 @@
+// What the session service asks of a run and offers to it. `run` implements RunExecutor; `daemon`
+// puts the two together.
+
+import type { Code } from "../abi/mod.ts";
+import type { Scope } from "../interaction/mod.ts";
+
+/** One earlier thing of the session, as the next prompt needs it; oldest first. */
+export type HistoryItem =
+  | { readonly kind: "user"; readonly run: string; readonly text: string }
+  | { readonly kind: "assistant"; readonly run: string; readonly text: string }
+  | {
+      readonly kind: "tool_call";
+      readonly run: string;
+      readonly call: string;
+      readonly name: string;
+      readonly args: unknown;
+    }
+  | {
+      readonly kind: "tool_result";
+      readonly run: string;
+      readonly call: string;
+      readonly name: string;
+      readonly status: "ok" | "error";
+      readonly content: string;
+    };
+
+export interface ToolOutcome {
+  readonly status: "ok" | "error";
+  readonly code?: Code;
+  /** The whole output as text; the session cuts the observation and keeps the rest by hash. */
+  readonly output: string;
+  /** Bytes that the launcher dropped from the middle, beyond `toolOutputBytesMax`. */
+  readonly dropped: number;
+}
+
+/** The handle of one run. All its records are of this run; after a cancel every record is refused. */
+export interface RunContext {
+  readonly run: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly scope: Scope;
+  readonly input: string;
+  readonly cwd: string | undefined;
+  readonly workspace: string | undefined;
+  /** Host path of the session's folder; undefined for a temp session. */
+  readonly sessionFolder: string | undefined;
+  readonly signal: AbortSignal;
+  /** What came before this run's input, within `historyBytesMax`; whole turns, oldest dropped. */
+  history(): readonly HistoryItem[];
+  /** Durable before it resolves. The host's call id, `call-<seq>`. */
+  toolCall(name: string, args: unknown): Promise<string>;
+  /**
+   * Durable before it resolves; exactly once a call. Gives back the observation: at most
+   * `observationBytesMax`, cut on a character boundary.
+   */
+  toolResult(
+    call: string,
+    name: string,
+    outcome: ToolOutcome,
+  ): Promise<{ readonly content: string; readonly truncated: boolean }>;
+  /** The assistant's text of this run; durable before it resolves. */
+  message(text: string): Promise<void>;
+  usage(model: string, inputTokens: number, outputTokens: number): Promise<void>;
+  /** A fact worth keeping, e.g. a model candidate that failed. */
+  note(code: Code, text: string, object: string): Promise<void>;
+  /** Best effort, never recorded. */
+  delta(text: string): void;
+  reasoning(text: string): void;
+  toolDelta(call: string, text: string): void;
+  /** Shown by `status`: what the run is at. */
+  phase(phase: string, step: number, model: string | null): void;
+}
+
+export type RunOutcome =
+  | { readonly status: "ok" }
+  | { readonly status: "error"; readonly code: Code; readonly message: string };
+
+export type RunExecutor = (context: RunContext) => Promise<RunOutcome>;
