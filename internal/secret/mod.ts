@@ -1,0 +1,3 @@
+// The door of the secret store: keys of providers, one file each.
+
+export * from "./secret.ts";
