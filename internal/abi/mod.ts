@@ -4,4 +4,5 @@ export * from "./codes.ts";
 export * from "./error.ts";
 export * from "./limits.ts";
 export * from "./names.ts";
+export * from "./quote.ts";
 export * from "./version.ts";
