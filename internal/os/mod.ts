@@ -1,5 +1,6 @@
 // The door of the machine: libc, files without symlinks, kernel descriptors, facts from /proc.
 
+export * from "./connect.ts";
 export * from "./descriptors.ts";
 export * from "./files.ts";
 export { SystemError } from "./libc.ts";
