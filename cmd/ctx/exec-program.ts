@@ -1,0 +1,168 @@
+// Tools that run another program: shell.exec, and bash, tmux and zellij under their own names. In
+// terminal mode the program has this process's streams and its exit status is passed on; in native
+// mode its output is captured, bounded and answered as one result.
+
+import { fail, killGraceMs, toolOutputBytesMax } from "../../internal/abi/mod.ts";
+import { isTerminal, note } from "../../internal/cli/mod.ts";
+import { answerNative } from "./exec-file-tool.ts";
+import { parseJson, readInput, toolInputBytesMax } from "./exec-input.ts";
+
+/** Bash's own default ends in `.`, so the search path is always said. */
+const childPath = "/usr/local/bin:/usr/bin:/bin";
+
+interface ShellInput {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly timeoutMs: number | undefined;
+}
+
+export async function runProgramTool(name: string, words: readonly string[]): Promise<number> {
+  if (name === "bash" || name === "tmux" || name === "zellij") return runNamed(name, words);
+  if (name === "tsh.config") return printConfig();
+  if (name !== "shell.exec") {
+    return fail("EHOSTDOWN", `cannot run tool "${name}": only its host can run it`, {
+      hint: "let the agent call it",
+    });
+  }
+  if (process.env["CTX_TOOL_MODE"] === "native") {
+    return capture(shellInput(parseJson(readInput(toolInputBytesMax))));
+  }
+  const [first] = words;
+  if (first === undefined && isTerminal(0)) {
+    note("Usage: shell.exec COMMAND… | '{\"cmd\":…}'");
+    return 2;
+  }
+  if (first === undefined) return inherit(shellInput(parseJson(readInput(toolInputBytesMax))));
+  if (words.length === 1 && first.startsWith("{")) return inherit(shellInput(parseJson(first)));
+  return inherit(shellInput({ cmd: words.length === 1 ? first : [...words] }));
+}
+
+/** Checks the input object of shell.exec. Throws EINVAL. */
+function shellInput(value: unknown): ShellInput {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return fail("EINVAL", "shell.exec takes one JSON object");
+  }
+  const { cmd, cwd, timeout_ms, ...rest } = value as Record<string, unknown>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) fail("EINVAL", `shell.exec does not know the field "${unknown}"`);
+  if (cwd !== undefined && typeof cwd !== "string") fail("EINVAL", `shell.exec: "cwd" is text`);
+  if (timeout_ms !== undefined && !(Number.isSafeInteger(timeout_ms) && Number(timeout_ms) > 0)) {
+    fail("EINVAL", `shell.exec: "timeout_ms" is a whole number above 0`);
+  }
+  const common = {
+    cwd: (cwd as string | undefined) ?? process.cwd(),
+    timeoutMs: timeout_ms as number | undefined,
+  };
+  if (typeof cmd === "string" && cmd !== "") return { argv: ["/bin/sh", "-c", cmd], ...common };
+  if (Array.isArray(cmd) && cmd.length > 0 && cmd.every((word) => typeof word === "string")) {
+    return { argv: cmd as string[], ...common };
+  }
+  return fail("EINVAL", `shell.exec needs "cmd": a command line or a list of words`);
+}
+
+function environment(): Record<string, string | undefined> {
+  return { ...process.env, PATH: childPath, CTX_TOOL_MODE: undefined };
+}
+
+/** Status of a program that a signal ended, as shells count it. */
+const signalExitBase = 128;
+
+async function inherit(input: ShellInput): Promise<number> {
+  const child = start(input, "inherit");
+  const stop = () => child.kill("SIGINT");
+  const { onInterrupt } = await import("../../internal/cli/mod.ts");
+  const release = onInterrupt(stop);
+  const status = await ended(child, input.timeoutMs);
+  release();
+  return status;
+}
+
+function start(input: ShellInput, output: "inherit" | "pipe") {
+  try {
+    return Bun.spawn([...input.argv], {
+      cwd: input.cwd,
+      env: environment(),
+      stdin: output === "inherit" ? "inherit" : "ignore",
+      stdout: output,
+      stderr: output,
+    });
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    const subject = JSON.stringify(input.argv[0]);
+    if (code === "ENOENT")
+      return fail("ENOENT", `cannot run ${subject}: no such program or folder`);
+    throw error;
+  }
+}
+
+async function ended(child: Bun.Subprocess, timeoutMs: number | undefined): Promise<number> {
+  let late = false;
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          late = true;
+          child.kill("SIGTERM");
+          setTimeout(() => child.kill("SIGKILL"), killGraceMs).unref();
+        }, timeoutMs);
+  await child.exited;
+  clearTimeout(timer);
+  if (late) fail("ETIMEDOUT", `the command did not end within ${timeoutMs} ms`);
+  const signal = child.signalCode === null ? 0 : signalNumber(String(child.signalCode));
+  return child.exitCode ?? signalExitBase + signal;
+}
+
+function signalNumber(name: string): number {
+  const common: Record<string, number> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+  return common[name] ?? 0;
+}
+
+async function capture(input: ShellInput): Promise<number> {
+  const child = start(input, "pipe");
+  const parts: Uint8Array[] = [];
+  let kept = 0;
+  let dropped = 0;
+  const take = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) {
+      const room = Math.max(0, toolOutputBytesMax - kept);
+      parts.push(chunk.subarray(0, room));
+      kept += Math.min(room, chunk.length);
+      dropped += Math.max(0, chunk.length - room);
+    }
+  };
+  const reading = [take(child.stdout as ReadableStream), take(child.stderr as ReadableStream)];
+  const exit = await ended(child, input.timeoutMs);
+  await Promise.all(reading);
+  const output = new TextDecoder().decode(Buffer.concat(parts));
+  const cut = dropped > 0 ? `\n[${dropped} more bytes of output are not kept]` : "";
+  const gap = output === "" || output.endsWith("\n") ? "" : "\n";
+  const content = `${output}${gap}[exit ${exit}]${cut}`;
+  return answerNative({ status: exit === 0 ? "ok" : "error", content });
+}
+
+/** bash, tmux or zellij of the host system, where it is installed. */
+async function runNamed(name: string, words: readonly string[]): Promise<number> {
+  const program = childPath
+    .split(":")
+    .map((folder) => `${folder}/${name}`)
+    .find((path) => Bun.which(path) !== null);
+  if (program === undefined) {
+    return fail("EHOSTDOWN", `cannot run tool "${name}": ${name} is not installed here`, {
+      hint: `install ${name} on the host`,
+    });
+  }
+  const input = { argv: [program, ...words], cwd: process.cwd(), timeoutMs: undefined };
+  return process.env["CTX_TOOL_MODE"] === "native" ? capture(input) : inherit(input);
+}
+
+/** What tsh would use here: the one fact that its configuration holds in this version. */
+function printConfig(): number {
+  const path = process.env["CTX_PATH"] ?? "/ctx/tool";
+  const facts = JSON.stringify({ ctx_path: path.split(":") });
+  if (process.env["CTX_TOOL_MODE"] === "native") {
+    return answerNative({ status: "ok", content: facts });
+  }
+  note("tsh.config shows what tsh uses; this version has nothing to set");
+  console.log(facts);
+  return 0;
+}

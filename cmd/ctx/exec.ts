@@ -1,0 +1,113 @@
+// The object runner: `ctx exec OBJECT [INPUT…]`, which the kernel starts for the first line of every
+// built-in object. Class and name come from the object's path. This is the start-up path of every
+// tool call, so it imports nothing that a file tool does not need.
+
+import { closeSync, constants, openSync, readFileSync, readSync } from "node:fs";
+import { fail } from "../../internal/abi/mod.ts";
+import { isBuiltinName } from "../../internal/builtin/mod.ts";
+import { isTerminal, printRaw } from "../../internal/cli/mod.ts";
+import { runFileTool } from "./exec-file-tool.ts";
+
+const help = `Usage: ctx exec OBJECT [INPUT...]
+
+Runs an object of the tree: a tool, an agent or a model, named by its path. The first line of
+every built-in object does this, so normally the object itself is executed.
+
+With CTX_TOOL_MODE=native a tool reads one JSON object from standard input and answers with one
+line of JSON; otherwise it takes a JSON object or plain words and prints text.
+
+Outside an agent's sandbox only fs.read, fs.list, fs.stat and tsh.config run.
+
+Examples:
+  ctx exec /ctx/tool/fs.read README.md
+  ctx exec /ctx/tool/fs.list '{"path":"src","depth":2}'
+  ctx exec /ctx/agent/coder "What changed last?"
+`;
+
+/** Tools that a person may run directly: they do no more than that person's own rights allow. */
+const safeCore: readonly string[] = ["fs.read", "fs.list", "fs.stat", "tsh.config"];
+
+export interface ObjectName {
+  readonly class: "tool" | "agent" | "model";
+  readonly name: string;
+}
+
+/** Class and name from `…/tool/NAME`, `…/agent/NAME`, `…/model/P/M` or an alias `…/model/NAME`. */
+export function objectOf(path: string): ObjectName | undefined {
+  const parts = path.split("/");
+  const [above, folder, name] = parts.slice(-3);
+  if (name === undefined || name === "") return undefined;
+  if (above === "model") return { class: "model", name: `${folder}/${name}` };
+  if (folder === "tool" || folder === "agent" || folder === "model") return { class: folder, name };
+  return undefined;
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const [path, ...input] = argv.slice(1);
+  if (path === undefined || path === "--help" || path === "-h") {
+    printRaw(help);
+    return path === undefined ? 2 : 0;
+  }
+  const full = path.startsWith("/") ? path : `${process.cwd()}/${path}`;
+  const object = objectOf(full);
+  if (object === undefined) {
+    return fail("EINVAL", `${JSON.stringify(path)} is not the path of an object`, {
+      hint: "name an object by its path, for example /ctx/tool/fs.read",
+    });
+  }
+  requireRunnerLine(path);
+  if (object.class === "agent") return runAgent(object.name, input);
+  if (object.class === "model") {
+    return fail("EHOSTDOWN", `cannot run model "${object.name}": this version serves no models`, {
+      hint: "models are used by agents; send to one with ctx agent send",
+    });
+  }
+  return runTool(object.name, input);
+}
+
+/** Refuses a path that is not a built-in object: ENOENT, EACCES or EINVAL. */
+function requireRunnerLine(path: string): void {
+  const head = new Uint8Array(512);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  let length: number;
+  try {
+    length = readSync(fd, head);
+  } finally {
+    closeSync(fd);
+  }
+  const line = new TextDecoder().decode(head.subarray(0, length)).split("\n", 1)[0] ?? "";
+  if (/^#!\S*\/ctx exec$/.test(line)) return;
+  fail("EINVAL", `${JSON.stringify(path)} is not a built-in object`, {
+    hint: "its first line would run ctx exec; run other programs directly",
+  });
+}
+
+async function runTool(name: string, input: readonly string[]): Promise<number> {
+  if (!insideSandbox() && !safeCore.includes(name)) {
+    return fail("EACCES", `cannot run tool "${name}": it runs only for an agent, in its sandbox`, {
+      hint: `ask an agent with ctx agent send; a person may run ${safeCore.join(", ")}`,
+    });
+  }
+  if (isBuiltinName(name)) return runFileTool(name, input);
+  const { runProgramTool } = await import("./exec-program.ts");
+  return runProgramTool(name, input);
+}
+
+/**
+ * Whether this process is in a sandbox of ours. Not a boundary: whoever fakes it on a host only
+ * runs a file tool with their own rights. It keeps people from taking a tool for a command.
+ */
+function insideSandbox(): boolean {
+  if (!process.env["CTX_AGENT"] || process.env["CTX_ROOT"] !== "/ctx") return false;
+  try {
+    return readFileSync("/proc/sys/kernel/hostname", "utf8") === "cortexfs\n";
+  } catch {
+    return false;
+  }
+}
+
+async function runAgent(name: string, input: readonly string[]): Promise<number> {
+  const { run: runCommand } = await import("./dispatch.ts");
+  const chat = input.length === 0 && isTerminal(0);
+  return runCommand(chat ? ["agent", "chat", name] : ["agent", "send", name, "--", ...input]);
+}

@@ -1,0 +1,39 @@
+// What `ctx --help` prints: every command of this version with one line each.
+
+export const help = `Usage: ctx COMMAND [ARG...]
+
+An agent runtime that looks like Unix: agents, tools and models are files.
+
+Look
+  status                     what is served here and whether it runs
+  ls [PATH]                  list a folder of the tree
+  cat PATH                   print a file of the tree
+  which CLASS NAME           where an object is
+  doctor                     check the installation and say what to do
+
+Talk
+  send INPUT...              send to the default agent     (ctx agent send)
+  chat                       chat with the default agent   (ctx agent chat)
+  agent list|status|send|chat|resume|cancel|history|output|prompt|tools
+
+Change
+  bootstrap [SOURCE]         make or update a tree
+  set PATH VALUE             set a control file
+  serve                      run ctxd in the foreground
+
+Explain
+  policy explain AGENT CLASS:NAME PERMISSION
+  policy check [AGENT|FILE]
+  validate-name NAME
+  completion bash|zsh|fish
+  exec OBJECT [INPUT...]     run an object (what built-in objects do)
+
+Every command: --help, --json where it prints facts, --source DIR (or CTX_SOURCE),
+--root DIR (or CTX_ROOT), --no-start (do not start ctxd). Also: ctx --version [--json].
+
+Exit status: 0 ok, 1 failed, 2 bad input, 13 refused, 69 unavailable, 70 internal, 130 cancelled.
+
+Examples:
+  ctx bootstrap && ctx agent send coder "What is in this folder?"
+  ctx policy explain coder tool:fs.write execute
+`;
