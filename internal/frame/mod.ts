@@ -1,0 +1,3 @@
+// The door of line framing.
+
+export * from "./line.ts";
