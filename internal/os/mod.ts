@@ -1,5 +1,6 @@
 // The door of the machine: libc, files without symlinks, kernel descriptors, facts from /proc.
 
+export * from "./channels.ts";
 export * from "./connect.ts";
 export * from "./descriptors.ts";
 export * from "./files.ts";
