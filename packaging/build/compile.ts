@@ -1,0 +1,89 @@
+// One call of the bundler for one program. The options are the product's start time and its
+// safety: read docs/decisions/0003-hardened-base.md before changing one.
+
+import { readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+export interface CompileJob {
+  readonly top: string;
+  /** The hardened copy of bun that the program is put onto. */
+  readonly base: string;
+  readonly commit: string;
+  readonly entry: string;
+  /** A folder of this build alone, on the file system of `target`. */
+  readonly scratch: string;
+  /** Where the finished program appears, in one step. */
+  readonly target: string;
+}
+
+const options = [
+  "--compile",
+  "--minify",
+  "--bytecode",
+  "--format=esm",
+  "--splitting",
+  "--sourcemap=linked",
+  "--reject-unresolved",
+  // A program reads none of these from the folder it is started in.
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+  "--no-compile-autoload-tsconfig",
+  "--no-compile-autoload-package-json",
+];
+
+export async function compile(job: CompileJob): Promise<void> {
+  const name = job.target.slice(job.target.lastIndexOf("/") + 1);
+  const outfile = join(job.scratch, name);
+  const metafile = join(job.scratch, `${name}.meta.json`);
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "build",
+      ...options,
+      `--compile-executable-path=${job.base}`,
+      `--define=CORTEXFS_COMMIT=${JSON.stringify(job.commit)}`,
+      `--metafile=${metafile}`,
+      `--outfile=${outfile}`,
+      job.entry,
+    ],
+    { cwd: job.top, stdout: "pipe", stderr: "pipe" },
+  );
+  const [out, err, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (status !== 0) throw new Error(`cannot compile ${job.entry}\n${out}${err}`.trimEnd());
+  refuseForeignImports(job.entry, metafile);
+  // The map is inside the program as well; the copy beside it would only be litter in dist/.
+  rmSync(`${outfile}.map`, { force: true });
+  renameSync(outfile, job.target);
+}
+
+interface Metafile {
+  /** By name: the chunks of the program itself. */
+  readonly outputs: Record<string, unknown>;
+  readonly inputs: Record<string, { readonly imports: readonly MetaImport[] }>;
+}
+interface MetaImport {
+  readonly path: string;
+  readonly external?: boolean;
+}
+
+/** An import left for run time would be looked up in the node_modules of the current folder. */
+function refuseForeignImports(entry: string, metafile: string): void {
+  const meta = JSON.parse(readFileSync(metafile, "utf8")) as Metafile;
+  const own = new Set(Object.keys(meta.outputs));
+  for (const [file, input] of Object.entries(meta.inputs)) {
+    for (const wanted of input.imports) {
+      if (wanted.external !== true || isBuiltIn(wanted.path) || own.has(wanted.path)) continue;
+      throw new Error(`${entry}: ${file} would import "${wanted.path}" at run time`);
+    }
+  }
+}
+
+function isBuiltIn(path: string): boolean {
+  return path === "bun" || /^(?:node|bun):/.test(path) || nodeModules.has(path);
+}
+
+const nodeModules = new Set<string>((await import("node:module")).builtinModules);
