@@ -45,14 +45,14 @@ const engineOptionSites: Readonly<Record<string, { pattern: RegExp; branch: numb
     // ever taken for an engine option (one of them, functionOverrides, replaces function bodies).
     x64: {
       pattern:
-        /\x41\x80\x3e\x42\x75[^]\x41\x80\x7e\x01\x55\x75[^]\x41\x80\x7e\x02\x4e\x75[^]\x41\x80\x7e\x03\x5f/g,
+        /\x41\x80\x3e\x42\x75.\x41\x80\x7e\x01\x55\x75.\x41\x80\x7e\x02\x4e\x75.\x41\x80\x7e\x03\x5f/gs,
       branch: 4,
       to: 0xeb,
     },
     // cmp w10,#'B'; b.ne next; ldrb; cmp w10,#'U'; … The condition "ne" becomes "always".
     arm64: {
       pattern:
-        /\x5f\x09\x01\x71\x01[^]{2}\x54[^]{4}\x5f\x55\x01\x71[^]{8}\x5f\x39\x01\x71[^]{8}\x5f\x7d\x01\x71/g,
+        /\x5f\x09\x01\x71\x01.{2}\x54.{4}\x5f\x55\x01\x71.{8}\x5f\x39\x01\x71.{8}\x5f\x7d\x01\x71/gs,
       branch: 4,
       to: 0x0e,
     },

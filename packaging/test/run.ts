@@ -1,0 +1,127 @@
+// Runs test files with the pinned bun, each in a process of its own, and ends with one line
+// `N passed, N failed, N skipped`. `run.ts unit` takes the files that need no build, `run.ts all`
+// takes everything, `run.ts all internal/run` takes those below a path. Exit status 1 when
+// anything failed. Those that need the built programs run one at a time, after the others.
+
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { Glob } from "bun";
+import { add, type Counts, lastLine, summarize } from "./summary.ts";
+
+const top = resolve(import.meta.dir, "../..");
+const long = process.env["CTX_LONG"] === "1";
+
+/** One test file may take this long; past it, it is killed with its children and has failed. */
+const fileSecondsMax = long ? 3600 : 240;
+
+/** Folders whose tests drive the programs in dist/. */
+const builtFolders = ["internal/e2e/", "testdata/"];
+
+const patterns = ["cmd", "internal", "packaging", "testdata", "bench"];
+
+function testFiles(): string[] {
+  const glob = new Glob(`{${patterns.join(",")}}/**/*.test.ts`);
+  return [...glob.scanSync({ cwd: top })].sort();
+}
+
+interface Running {
+  readonly file: string;
+  readonly counts: Counts;
+}
+
+const children = new Set<number>();
+
+async function runFile(file: string): Promise<Running> {
+  const begun = performance.now();
+  // Its own session, so that whatever a test left behind can be ended with it.
+  const child = Bun.spawn([process.execPath, "test", `./${file}`], {
+    cwd: top,
+    env: environment(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  children.add(child.pid);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    endGroup(child.pid);
+  }, fileSecondsMax * 1000);
+  const reading = Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  const status = await child.exited;
+  clearTimeout(timer);
+  // A process that a test left behind would hold the pipes open for ever.
+  endGroup(child.pid);
+  children.delete(child.pid);
+  const output = (await reading).join("\n");
+  const counts = summarize(output, status);
+  report(file, counts, performance.now() - begun);
+  if (late) process.stdout.write(`  ${file}: not finished after ${fileSecondsMax} s\n`);
+  if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n\n`);
+  return { file, counts };
+}
+
+/** Without what makes bun print less for some callers. */
+function environment(): Record<string, string | undefined> {
+  const { CLAUDECODE: _a, REPL_ID: _b, AGENT: _c, ...rest } = process.env;
+  return { ...rest, NO_COLOR: "1" };
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Gone already, which is the usual case.
+  }
+}
+
+function report(file: string, counts: Counts, milliseconds: number): void {
+  const mark = counts.failed > 0 ? "FAIL" : "ok  ";
+  const skips = counts.skipped.length > 0 ? `, ${counts.skipped.length} skipped` : "";
+  const seconds = (milliseconds / 1000).toFixed(1);
+  process.stdout.write(`${mark} ${file}  ${counts.passed} passed${skips}  ${seconds} s\n`);
+}
+
+async function runAll(files: readonly string[], parallel: number): Promise<Running[]> {
+  const waiting = [...files];
+  const done: Running[] = [];
+  const worker = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      done.push(await runFile(file));
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return done;
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    for (const pid of children) endGroup(pid);
+    process.exit(130);
+  });
+}
+
+const [which = "all", ...below] = process.argv.slice(2);
+const wanted = testFiles().filter(
+  (file) => below.length === 0 || below.some((at) => file.startsWith(at)),
+);
+const needsBuild = (file: string) => builtFolders.some((folder) => file.startsWith(folder));
+const unit = await runAll(
+  wanted.filter((file) => !needsBuild(file)),
+  availableParallelism(),
+);
+const built = which === "all" ? await runAll(wanted.filter(needsBuild), 1) : [];
+const results = [...unit, ...built];
+const total = results.map((one) => one.counts).reduce(add, { passed: 0, failed: 0, skipped: [] });
+for (const { file, counts } of results) {
+  for (const name of counts.skipped) process.stdout.write(`skipped: ${file}: ${name}\n`);
+}
+for (const { file, counts } of results) {
+  if (counts.failed > 0) process.stdout.write(`failed: ${file}\n`);
+}
+process.stdout.write(`${lastLine(total)}\n`);
+process.exit(total.failed > 0 || results.length === 0 ? 1 : 0);
