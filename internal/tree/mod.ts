@@ -1,2 +1,26 @@
-export * from "./places.ts";
-export * from "./runtime-folder.ts";
+// The door of the tree: where it is, what is in it, and making one.
+
+export { agentText, isModelAgent, loadAgent } from "./agent.ts";
+export {
+  type BootstrapOptions,
+  type BootstrapReport,
+  bootstrap,
+  treeOwner,
+} from "./bootstrap.ts";
+export { type BuiltinTool, builtinTools, isBuiltinTool, servedTools } from "./builtin-tools.ts";
+export { controlAt, readControl, writeControl } from "./control-file.ts";
+export { manualFiles, manualTopics } from "./manual.ts";
+export { loadModel, type ModelObject, modelName, resolveAlias } from "./model.ts";
+export { objectMetadata } from "./object-file.ts";
+export {
+  agentNames,
+  modelAliases,
+  modelNames,
+  openTree,
+  type Tree,
+  toolNames,
+  viewToSource,
+} from "./open.ts";
+export { type Places, resolvePlaces, treeRuntime } from "./places.ts";
+export { ensureRuntimeFolder } from "./runtime-folder.ts";
+export { loadTool, type ToolObject } from "./tool.ts";

@@ -1,0 +1,111 @@
+// An agent's controls as one value. Read anew each time: a changed control holds for the next run.
+
+import { CodedError, fail, objectName, quoted } from "../abi/mod.ts";
+import {
+  type AgentControlName,
+  type AgentControls,
+  type AgentControlValues,
+  agentControls,
+  type ControlRow,
+} from "../control/mod.ts";
+import { policyOf } from "../policy/mod.ts";
+import { factsBeneath } from "./beneath.ts";
+import { parsedValue, readControl, readOptional } from "./control-file.ts";
+import type { Tree } from "./open.ts";
+
+/**
+ * Throws ENOENT when there is no such agent or a required control is missing, EINVAL with file,
+ * line and column for a malformed one, EMSGSIZE for one that is too large.
+ */
+export function loadAgent(tree: Tree, name: string): AgentControls {
+  const folder = `agent/${objectName("agent", name)}.d`;
+  checkAgent(tree, name);
+  const read = reader(tree, name, folder);
+  const owner = read("owner");
+  return {
+    owner,
+    uid: read("uid") ?? owner,
+    gid: read("gid") ?? owner,
+    groups: read("groups"),
+    perm: read("perm"),
+    label: read("label"),
+    iso: read("iso"),
+    parent: read("parent"),
+    life: read("life"),
+    root: read("root"),
+    cwd: read("cwd"),
+    env: read("env"),
+    path: read("path"),
+    mount: read("mount"),
+    model: read("model"),
+    window: read("window"),
+    policy: policyOf(read("policy")),
+    tools: read("tools"),
+    abi: read("abi"),
+    approval: read("approval"),
+  };
+}
+
+/** Controls whose absence has no value in the table: another control, or nothing, stands for it. */
+type MaybeAbsent = "uid" | "gid" | "parent";
+
+interface Read {
+  <N extends MaybeAbsent>(control: N): AgentControlValues[N] | undefined;
+  <N extends Exclude<AgentControlName, MaybeAbsent>>(control: N): AgentControlValues[N];
+}
+
+function reader(tree: Tree, agent: string, folder: string): Read {
+  return ((control: AgentControlName) => {
+    const row: ControlRow<unknown> = agentControls[control];
+    const file = `${folder}/${control}`;
+    const text = readOptional(tree, file);
+    if (text !== undefined) return parsedValue(row.parse(text), file);
+    if (!row.required) return row.absent;
+    return fail("ENOENT", `agent ${quoted(agent)} has no control ${quoted(control)}`, {
+      hint: `write ${file}, or run ctx bootstrap for an agent that it made`,
+    });
+  }) as Read;
+}
+
+function checkAgent(tree: Tree, name: string): void {
+  const facts = factsBeneath(tree.folder, `agent/${name}`);
+  if (facts === undefined || factsBeneath(tree.folder, `agent/${name}.d`) === undefined) {
+    fail("ENOENT", `agent ${quoted(name)} does not exist`, { hint: "see ctx agent list" });
+  }
+  if (!facts.isFile() || (facts.mode & 0o111) === 0) {
+    fail("EACCES", `agent ${quoted(name)} is not an executable file`);
+  }
+}
+
+/** Text of a prompt control, `system.md` or `prompt.template.md`; undefined when there is none. */
+export function agentText(
+  tree: Tree,
+  name: string,
+  control: "system.md" | "prompt.template.md",
+): string | undefined {
+  const file = `agent/${objectName("agent", name)}.d/${control}`;
+  const row: ControlRow<string> = agentControls[control];
+  const text = readOptional(tree, file);
+  return text === undefined ? undefined : parsedValue(row.parse(text), file);
+}
+
+/** True for an agent whose loop is host code: its first line runs the common object runner. */
+export function isModelAgent(tree: Tree, name: string): boolean {
+  return runsObjectRunner(readHead(tree, `agent/${objectName("agent", name)}`));
+}
+
+/** The first line of an object that is run by `ctx` itself, in a tree or in a sandbox's view. */
+export function runsObjectRunner(head: string): boolean {
+  return /^#!\/\S*\/bin\/ctx exec\n/.test(head);
+}
+
+/** The object's text; empty when it cannot be read as text, as a compiled program cannot. */
+export function readHead(tree: Tree, relative: string): string {
+  try {
+    return readControl(tree, relative);
+  } catch (error) {
+    if (error instanceof CodedError && ["EINVAL", "EMSGSIZE", "EACCES"].includes(error.code))
+      return "";
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+// Making things below a tree's folder with no symlink followed on the way. Folders, files and links
+// appear whole, under a temporary name first, so that a cut run leaves nothing half made but a
+// temporary name, which `sweepTemporary` takes away. Parts of a tree belong to another uid than the
+// one that writes here, so every step goes through descriptors.
+
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import { posix } from "node:path";
+import { type FileOwner, openBeneath, replaceFile, throughFolder } from "../os/mod.ts";
+
+/** Runs `work` with the folder that holds `relative`, and its last component. */
+export function inFolder<T>(
+  root: number,
+  relative: string,
+  work: (folder: number, name: string) => T,
+): T {
+  const folder = openBeneath(root, posix.dirname(relative), "folder");
+  try {
+    return work(folder, posix.basename(relative));
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** What `relative` itself is; undefined when it or a folder above it is missing. */
+export function factsBeneath(root: number, relative: string): Stats | undefined {
+  try {
+    return inFolder(root, relative, (folder, name) =>
+      lstatSync(throughFolder(folder, name), { throwIfNoEntry: false }),
+    );
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+export function linkTargetBeneath(root: number, relative: string): string {
+  return inFolder(root, relative, (folder, name) => readlinkSync(throughFolder(folder, name)));
+}
+
+export function temporaryName(name: string): string {
+  return `.${name.slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`;
+}
+
+export function isTemporaryName(name: string): boolean {
+  return /^\..+\.[0-9a-f]{12}\.tmp$/.test(name);
+}
+
+/** Makes a folder that has its mode and owner from the first moment it can be seen. */
+export function makeFolderBeneath(
+  root: number,
+  relative: string,
+  mode: number,
+  owner: FileOwner | undefined,
+): void {
+  inFolder(root, relative, (folder, name) => {
+    const temporary = temporaryName(name);
+    mkdirSync(throughFolder(folder, temporary), { mode: 0o700 });
+    try {
+      const made = openBeneath(folder, temporary, "folder");
+      try {
+        if (owner) fchownSync(made, owner.uid, owner.gid);
+        fchmodSync(made, mode);
+      } finally {
+        closeSync(made);
+      }
+      renameSync(throughFolder(folder, temporary), throughFolder(folder, name));
+    } catch (error) {
+      rmdirSync(throughFolder(folder, temporary));
+      throw error;
+    }
+    fsyncSync(folder);
+  });
+}
+
+export function writeBeneath(
+  root: number,
+  relative: string,
+  content: string,
+  mode: number,
+  owner: FileOwner | undefined,
+): void {
+  inFolder(root, relative, (folder, name) => replaceFile(folder, name, content, { mode, owner }));
+}
+
+export function makeLinkBeneath(root: number, relative: string, target: string): void {
+  inFolder(root, relative, (folder, name) => {
+    const temporary = temporaryName(name);
+    symlinkSync(target, throughFolder(folder, temporary));
+    renameSync(throughFolder(folder, temporary), throughFolder(folder, name));
+    fsyncSync(folder);
+  });
+}
+
+/**
+ * Age after which a temporary name is taken for left behind, in milliseconds. Writers hold one for
+ * as long as one fsync takes.
+ */
+const temporaryAgeMs = 10 * 60 * 1000;
+
+/** Removes what cut writers left in one folder; `mine` when no other writer can be at work there. */
+export function sweepTemporary(root: number, relative: string, mine: boolean): void {
+  const folder = openBeneath(root, relative, "folder");
+  try {
+    for (const name of readdirSync(`/proc/self/fd/${folder}`)) {
+      if (!isTemporaryName(name)) continue;
+      const path = throughFolder(folder, name);
+      const facts = lstatSync(path, { throwIfNoEntry: false });
+      if (!facts || (!mine && Date.now() - facts.mtimeMs < temporaryAgeMs)) continue;
+      // A folder that is not empty was never ours: ours are renamed before anything is put in.
+      if (facts.isDirectory()) rmdirSync(path);
+      else unlinkSync(path);
+    }
+  } finally {
+    closeSync(folder);
+  }
+}

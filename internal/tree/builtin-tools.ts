@@ -1,0 +1,250 @@
+// The built-in tools as data: what bootstrap writes into `tool/<name>.d/`. The schemas are what a
+// model is shown and what a call is checked against, so their texts give units, bounds and defaults.
+// A tool that is not served yet is not made: an object that does nothing would be a lie.
+
+export interface BuiltinTool {
+  readonly name: string;
+  /** True when this version really runs it; only then does bootstrap make the object. */
+  readonly served: boolean;
+  readonly description: string;
+  /** Descriptive words, no authority: read write exec network. */
+  readonly cap: readonly string[];
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Policy types that the tool's own policy lets execute it. */
+  readonly subjects: readonly string[];
+}
+
+const everyone = ["architect_t", "coder_t", "reviewer_t"];
+const writers = ["coder_t"];
+
+/** Bytes of one built-in read or listing; what the model is shown of it is cut further. */
+export const builtinOutputBytesMax = 8 * 1024 * 1024;
+
+/** Entries of one listing. Past it the listing ends and says so. */
+export const listEntriesMax = 10_000;
+
+/** Longest time one command may run, in milliseconds. */
+export const commandTimeoutMsMax = 600_000;
+
+const path = (what: string) => ({
+  type: "string",
+  minLength: 1,
+  maxLength: 4096,
+  description: `${what}, absolute or relative to the current folder of the agent. A symlink that leads out of the view is refused.`,
+});
+
+const bytes = (description: string, minimum: number) => ({
+  type: "integer",
+  minimum,
+  maximum: 2 ** 53 - 1,
+  description,
+});
+
+function schema(properties: Record<string, unknown>, required: readonly string[]) {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties,
+    required,
+    additionalProperties: false,
+  };
+}
+
+const fsRead: BuiltinTool = {
+  name: "fs.read",
+  served: true,
+  description:
+    "Read a text file and return its content unchanged. Give a line range (line_start, line_end) or a byte range (offset, limit), not both, to read part of a large file. When the answer does not reach the end of the file it says where it was cut and how to go on.",
+  cap: ["read"],
+  schema: schema(
+    {
+      path: path("File to read"),
+      offset: bytes("First byte to return, counted from 0. Default 0.", 0),
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: builtinOutputBytesMax,
+        description: `Most bytes to return, 1 to ${builtinOutputBytesMax}; a character is never split. Default: up to the end of the file, within that bound.`,
+      },
+      line_start: bytes("First line to return, counted from 1. Default 1.", 1),
+      line_end: bytes("Last line to return, itself included. Default: the last line.", 1),
+    },
+    ["path"],
+  ),
+  subjects: everyone,
+};
+
+const fsList: BuiltinTool = {
+  name: "fs.list",
+  served: true,
+  description:
+    "List a folder. The answer is one JSON object a line with the entry's path, its type (file, folder, symlink or other) and, for a file, its size in bytes. Symlinks are listed, never followed. Use a small depth first and go into what matters.",
+  cap: ["read"],
+  schema: schema(
+    {
+      path: path("Folder to list"),
+      depth: {
+        type: "integer",
+        minimum: 1,
+        maximum: 32,
+        description: "Levels to go down, 1 to 32. Default 1: only the folder's own entries.",
+      },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: listEntriesMax,
+        description: `Most entries to return, 1 to ${listEntriesMax}; the answer says when there were more. Default 1000.`,
+      },
+    },
+    ["path"],
+  ),
+  subjects: everyone,
+};
+
+const fsStat: BuiltinTool = {
+  name: "fs.stat",
+  served: true,
+  description:
+    "Tell whether a path exists and what it is. The answer is one JSON object with type, size in bytes, mode, owner and time of the last change. A symlink is described itself, not its target.",
+  cap: ["read"],
+  schema: schema({ path: path("File or folder to look at") }, ["path"]),
+  subjects: everyone,
+};
+
+const fsWrite: BuiltinTool = {
+  name: "fs.write",
+  served: true,
+  description:
+    "Create a file or replace the whole of one. Readers see the old content or the new one, never a part, and an existing file keeps its mode. To change some lines of a file use fs.replace instead: it is shorter and cannot lose the rest.",
+  cap: ["write"],
+  schema: schema(
+    {
+      path: path("File to write"),
+      content: {
+        type: "string",
+        description: "The complete new content as text, written as UTF-8 exactly as given.",
+      },
+      create_dirs: {
+        type: "boolean",
+        description:
+          "Make missing folders above the file. Default false: a missing one is an error.",
+      },
+    },
+    ["path", "content"],
+  ),
+  subjects: writers,
+};
+
+const fsReplace: BuiltinTool = {
+  name: "fs.replace",
+  served: true,
+  description:
+    "Edit a text file by exact match: every occurrence of old becomes new. Nothing is written unless old occurs exactly as often as expected (once, or count times), so give enough surrounding text to make it unique. White space and line ends must match; read the file first.",
+  cap: ["read", "write"],
+  schema: schema(
+    {
+      path: path("File to edit"),
+      old: { type: "string", minLength: 1, description: "Text to find, matched byte for byte." },
+      new: { type: "string", description: "Text to put in its place; empty to delete it." },
+      count: {
+        type: "integer",
+        minimum: 1,
+        maximum: 1_000_000,
+        description: "How often old must occur, 1 to 1000000; all of them are replaced. Default 1.",
+      },
+    },
+    ["path", "old", "new"],
+  ),
+  subjects: writers,
+};
+
+const shellExec: BuiltinTool = {
+  name: "shell.exec",
+  served: true,
+  description:
+    "Run a command in the agent's sandbox and return its output and exit code. A string is run by /bin/sh -c; an array is run as a program with its arguments, with no shell between. Each call is a new process: the current folder and variables of an earlier one are gone, and whatever it left running is stopped when it ends. No input can be typed, and there is no network unless it was granted.",
+  cap: ["read", "write", "exec"],
+  schema: schema(
+    {
+      cmd: {
+        anyOf: [
+          { type: "string", minLength: 1 },
+          { type: "array", items: { type: "string" }, minItems: 1, maxItems: 4096 },
+        ],
+        description: 'A shell command line, or the program and its arguments, e.g. ["ls","-l"].',
+      },
+      cwd: path("Folder to run in; the agent's current folder when absent. A folder"),
+      timeout_ms: {
+        type: "integer",
+        minimum: 1,
+        maximum: commandTimeoutMsMax,
+        description: `Milliseconds until the command and all it started are stopped, 1 to ${commandTimeoutMsMax}. Default: the time allowed for one call by the host.`,
+      },
+      separate: {
+        type: "boolean",
+        description:
+          "Return standard output and standard error apart. Default false: both in one text, in the order they were written.",
+      },
+    },
+    ["cmd"],
+  ),
+  subjects: writers,
+};
+
+const tsh: BuiltinTool = {
+  name: "tsh",
+  served: true,
+  description:
+    "Run a CortexFS tool by its name. This reaches every tool that is visible to you, also those that are not offered as functions of their own. It is no host shell: only tools found through CTX_PATH run, and each call is checked by the same policy.",
+  cap: ["exec"],
+  schema: schema(
+    {
+      args: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        maxItems: 256,
+        description:
+          'The tool\'s name, then its arguments as text. A tool that takes structured input takes one JSON object: ["fs.read","{\\"path\\":\\"README.md\\"}"].',
+      },
+    },
+    ["args"],
+  ),
+  subjects: everyone,
+};
+
+/** Named by the ABI, not served by this version: what each still needs is in its own issue. */
+const later: readonly string[] = [
+  "bash",
+  "tmux",
+  "zellij",
+  "tsh.config",
+  "agent.create",
+  "agent.start",
+  "agent.stop",
+  "agent.update",
+];
+
+export const builtinTools: readonly BuiltinTool[] = [
+  fsRead,
+  fsList,
+  fsStat,
+  fsWrite,
+  fsReplace,
+  shellExec,
+  tsh,
+  ...later.map((name) => ({
+    name,
+    served: false,
+    description: "",
+    cap: [],
+    schema: {},
+    subjects: [],
+  })),
+];
+
+export const servedTools: readonly BuiltinTool[] = builtinTools.filter((tool) => tool.served);
+
+export function isBuiltinTool(name: string): boolean {
+  return servedTools.some((tool) => tool.name === name);
+}

@@ -1,0 +1,129 @@
+// Reading and replacing control files of an open tree. A read is bounded, follows no symlink and
+// gives text; a write is checked by the control's own grammar first and replaces the file whole, so
+// that a wrong value leaves the old one in force.
+
+import { fstatSync } from "node:fs";
+import { CodedError, coded, controlBytesMax, fail, isObjectName, quoted } from "../abi/mod.ts";
+import {
+  type ControlClass,
+  decodeControl,
+  isRuntimeOwned,
+  type Parsed,
+  validateControl,
+} from "../control/mod.ts";
+import { readBeneath, replaceFile } from "../os/mod.ts";
+import { factsBeneath, inFolder } from "./beneath.ts";
+import { isSafePath, type Tree } from "./open.ts";
+
+/**
+ * Text of a file of the tree, e.g. "agent/coder.d/perm". Throws ENOENT, EMSGSIZE past
+ * `controlBytesMax`, EACCES for a symlink on the way, EINVAL with its place for bytes that are no
+ * UTF-8 and for a path that is not plain.
+ */
+export function readControl(tree: Tree, relative: string): string {
+  checkPath(relative);
+  let bytes: Uint8Array;
+  try {
+    bytes = readBeneath(tree.folder, relative, controlBytesMax);
+  } catch (error) {
+    throw readFailure(relative, error);
+  }
+  return parsedValue(decodeControl(bytes), relative);
+}
+
+/** `readControl`, with undefined for a file that is not there. */
+export function readOptional(tree: Tree, relative: string): string | undefined {
+  try {
+    return readControl(tree, relative);
+  } catch (error) {
+    if (error instanceof CodedError && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The value of a parsed control, or its error with file, line and column. */
+export function parsedValue<T>(parsed: Parsed<T>, file: string): T {
+  if (parsed.ok) return parsed.value;
+  const { line, column } = parsed;
+  return fail(parsed.code, `${quoted(file)} line ${line}, column ${column}: ${parsed.reason}`, {
+    place: { file, line, column },
+  });
+}
+
+/**
+ * Replaces a control durably and whole, keeping its owner and mode; one that was absent gets those
+ * of its folder. Throws EINVAL with the place when the text is not valid, EROFS for a control that
+ * the runtime owns, and leaves the old text in force then.
+ */
+export function writeControl(tree: Tree, relative: string, text: string): void {
+  const { kind, name } = controlAt(relative);
+  if (isRuntimeOwned(kind, name)) {
+    fail("EROFS", `cannot write ${quoted(relative)}: the runtime owns it`);
+  }
+  parsedValue(validateControl(kind, name, text), relative);
+  try {
+    inFolder(tree.folder, relative, (folder) => {
+      const facts = factsBeneath(folder, name);
+      if (facts && !facts.isFile()) fail("EACCES", `${quoted(relative)} is not a regular file`);
+      const { uid, gid } = facts ?? fstatSync(folder);
+      const mode = facts ? facts.mode & 0o777 : 0o644;
+      const mine = process.geteuid?.() === uid && process.getegid?.() === gid;
+      replaceFile(folder, name, text, { mode, owner: mine ? undefined : { uid, gid } });
+    });
+  } catch (error) {
+    if (error instanceof CodedError) throw error;
+    const { code, message } = coded(error);
+    const hint = code === "ENOENT" ? "the object does not exist" : undefined;
+    fail(code, `cannot write ${quoted(relative)}: ${message}`, {
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
+
+/**
+ * Class and name of the control at a path of the tree: `agent/N.d/C`, `tool/N.d/C`,
+ * `model/P/M.d/C`, and tools of a home or a shared space. EINVAL for anything else.
+ */
+export function controlAt(relative: string): { kind: ControlClass; object: string; name: string } {
+  checkPath(relative);
+  const parts = relative.split("/");
+  const own = parts[0] === "home" || parts[0] === "shared" ? parts.slice(2) : parts;
+  const [kind, ...rest] = own;
+  const name = rest.at(-1);
+  const objects = rest.slice(0, -1);
+  const depth = kind === "model" ? 2 : 1;
+  const last = objects.at(-1);
+  const known = kind === "agent" || kind === "tool" || kind === "model";
+  const inHome = own !== parts && kind !== "tool";
+  if (!known || inHome || name === undefined || objects.length !== depth || !last?.endsWith(".d")) {
+    return fail("EINVAL", `${quoted(relative)} is not the path of a control`, {
+      hint: "controls are agent/NAME.d/CONTROL, tool/NAME.d/CONTROL, model/PROVIDER/MODEL.d/CONTROL",
+    });
+  }
+  const names = [...objects.slice(0, -1), last.slice(0, -2)];
+  const wrong = names.find((part) => !isObjectName(part));
+  if (wrong !== undefined) fail("EINVAL", `${kind} name ${quoted(wrong)} is not valid`);
+  return { kind, object: names.join("/"), name };
+}
+
+function checkPath(relative: string): void {
+  if (isSafePath(relative)) return;
+  fail("EINVAL", `path ${quoted(relative)} is not valid`, {
+    hint: "name it from the root of the tree, without empty, . and .. parts",
+  });
+}
+
+function readFailure(relative: string, error: unknown): CodedError {
+  const { code, message } = coded(error);
+  const thrown = (error as NodeJS.ErrnoException).code;
+  const reason =
+    thrown === "ELOOP"
+      ? "a symlink is on its way, and none is followed here"
+      : code === "EMSGSIZE"
+        ? `it is larger than ${controlBytesMax} bytes`
+        : code === "ENOENT"
+          ? "it does not exist"
+          : message;
+  return new CodedError(code, `cannot read ${quoted(relative)}: ${reason}`, { cause: error });
+}
