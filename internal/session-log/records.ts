@@ -22,22 +22,20 @@ export type EventType =
   | "run.done"
   | "session.repair";
 
-/** Fields that every event has, then those that some types add. Unknown fields are kept as they are. */
-export interface EventRecord {
-  readonly seq: number;
-  /** RFC 3339 UTC with milliseconds. */
-  readonly ts: string;
+/** An event before the writer gives it its number and time. Unknown fields are kept as they are. */
+export interface EventDraft {
   readonly type: EventType;
-  readonly agent: string;
-  readonly session: string;
   readonly run?: string;
   /** `tool/fs.read`, `model/debug/echo`. */
   readonly object?: string;
   readonly status?: string;
   readonly code?: Code;
-  /** request.accepted: the client's id and the digest of its claim. */
+  /** session.open: format of the records; a higher one than ours is refused. */
+  readonly format?: number;
+  /** request.accepted: the client's id, the digest of its claim, and whether it had to wait. */
   readonly request?: string;
   readonly digest?: string;
+  readonly queued?: true;
   readonly cwd?: string;
   readonly workspace?: string;
   /** message: id of the line in messages.jsonl, and its role. */
@@ -61,8 +59,14 @@ export interface EventRecord {
   readonly [extra: string]: unknown;
 }
 
-/** An event before the writer gives it `seq` and `ts`. */
-export type EventDraft = Omit<EventRecord, "seq" | "ts" | "agent" | "session">;
+/** One line of events.jsonl. */
+export interface EventRecord extends EventDraft {
+  readonly seq: number;
+  /** RFC 3339 UTC with milliseconds. */
+  readonly ts: string;
+  readonly agent: string;
+  readonly session: string;
+}
 
 export interface MessageRecord {
   readonly id: string;
@@ -71,4 +75,71 @@ export interface MessageRecord {
   readonly run: string;
   readonly role: "user" | "assistant";
   readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  /**
+   * Events of the same batch that come right before this message's own event. A crash between the
+   * two files is rolled forward from the line alone, so it must say them.
+   */
+  readonly before?: readonly EventDraft[];
+}
+
+/** One event with the message line that it names; every other event has none. */
+export interface StoredRecord {
+  readonly event: EventRecord;
+  readonly message: MessageRecord | undefined;
+}
+
+/** What a writer hands in: an event, with the text of its line when it is a message. */
+export interface Entry {
+  readonly event: EventDraft;
+  readonly text?: string;
+}
+
+/** Written together or not at all, in this order. */
+export interface Batch {
+  readonly entries: readonly Entry[];
+  /** Settles when the request's claim is durable; the events wait for it, the message line does not. */
+  readonly claim?: Promise<void>;
+}
+
+/** A position between records: everything up to `seq` lies before it. */
+export interface Cursor {
+  readonly seq: number;
+  /** Byte offsets in events.jsonl and messages.jsonl; entry numbers in a memory log. */
+  readonly events: number;
+  readonly messages: number;
+}
+
+export const startCursor: Cursor = { seq: 0, events: 0, messages: 0 };
+
+export interface ReadResult {
+  readonly records: readonly StoredRecord[];
+  readonly cursor: Cursor;
+}
+
+export interface ChunkRef {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** One session's log, on disk or (temp scope) in memory. There is no append that is not durable. */
+export interface SessionLog {
+  /** Sequence number of the last durable record; 0 when there is none. */
+  readonly head: number;
+  /** Host path of the session's folder; undefined in memory. */
+  readonly folder: string | undefined;
+  /**
+   * Durable before it resolves, with the records as written. Rejects with ENOSPC or EIO when the
+   * write failed and was taken back, EMSGSIZE for a record past its bound, session_locked or EIO
+   * for good once the log has failed.
+   */
+  appendDurable(batch: Batch): Promise<readonly EventRecord[]>;
+  /** The position right after record `seq`, which is at most `head`. */
+  locate(seq: number): Cursor;
+  /** The next records after a position, in order; none when it is at the head. */
+  read(cursor: Cursor): ReadResult;
+  /** Keeps spilled output by its hash; durable before it resolves. */
+  keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
+  /** Replaces derived files soon, off the path of any acknowledgement; never fails. */
+  derive(files: Readonly<Record<string, string>>): void;
+  close(): Promise<void>;
 }
