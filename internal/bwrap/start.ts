@@ -1,0 +1,244 @@
+// Starts one sandbox and hands back its handle. The order is the safety: the launch root's pid and
+// start time are known before the block gate opens; bubblewrap then builds the sandbox, whose first
+// program says that it stands and waits for the token; the host checks and adjusts what only it can;
+// the token is sent. A server killed anywhere in between leaves closed sockets, at which the gate
+// ends itself: nothing ran, nothing stays.
+
+import { closeSync, fstatSync, writeSync } from "node:fs";
+import { CodedError, fail } from "../abi/mod.ts";
+import {
+  memoryFile,
+  type ProcessStamp,
+  pipe,
+  processFacts,
+  readWhole,
+  streamPair,
+} from "../os/mod.ts";
+import {
+  encodeArguments,
+  gateReady,
+  gateScript,
+  gateToken,
+  type SandboxDescriptors,
+} from "../sandbox/mod.ts";
+import { explainFailure, sandboxHealth } from "./health.ts";
+import { endTree } from "./kill.ts";
+import { hostProgram } from "./programs.ts";
+import { firstBytes, readChunks } from "./read.ts";
+
+/** The child's numbers: 0 to 2 are its streams, 3 the options and 6 the token gate. */
+export const childDescriptors: SandboxDescriptors = { info: 4, block: 5, seccomp: 7 };
+const gateDescriptor = 6;
+
+/** From spawn to a standing sandbox. Past it the launch fails with ETIMEDOUT. */
+const startMsMax = 30_000;
+/** How long a sandbox whose gates were closed may take to end by itself. */
+const closedMsMax = 5000;
+/** What bubblewrap writes to --info-fd is about 300 bytes. */
+const infoBytesMax = 4096;
+/** What is read of bubblewrap's own complaints. */
+const complaintBytesMax = 4096;
+
+export interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+}
+
+/** A sandbox that stands and has run nothing yet. */
+export interface StandingSandbox {
+  /** bubblewrap's outer process: the launch root that capabilities are bound to. */
+  readonly root: ProcessStamp;
+  /** Process 1 of the sandbox, as the host numbers it. */
+  readonly init: ProcessStamp;
+}
+
+export interface StartOptions {
+  readonly arguments: readonly string[];
+  readonly seccomp: Uint8Array;
+  readonly program: readonly string[];
+  /** One stream for both outputs, in order of arrival. */
+  readonly combined: boolean;
+  /** What the program reads; without it /dev/null. */
+  readonly stdin?: Uint8Array | undefined;
+  /** Becomes this before bubblewrap starts; only root can. Without it the server's own. */
+  readonly identity?: Identity | undefined;
+  readonly signal: AbortSignal;
+  /** Called before any gate opens. */
+  register?(root: ProcessStamp): void;
+  /** Called when the sandbox stands; a rejection ends it and nothing has run. */
+  prepare?(sandbox: StandingSandbox): Promise<void> | void;
+}
+
+export interface RunningSandbox extends StandingSandbox {
+  /** Each ends when the sandbox is gone; both must be read. `stderr` is silent when combined. */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** The program's exit status; 128 and the number for a signal. */
+  readonly exited: Promise<number>;
+  /** SIGTERM to all that runs inside, SIGKILL after the grace; resolves when all of it is gone. */
+  kill(graceMs?: number): Promise<void>;
+}
+
+export async function startSandbox(options: StartOptions): Promise<RunningSandbox> {
+  // bubblewrap's --die-with-parent follows the thread that spawned it.
+  if (!Bun.isMainThread) fail("EIO", "a sandbox can only be started from the main thread");
+  const channels = openChannels(options);
+  let child: Bun.Subprocess;
+  try {
+    child = spawn(options, channels);
+  } catch (error) {
+    channels.closeHost();
+    throw error;
+  } finally {
+    channels.closeChild();
+  }
+  const root = processFacts(child.pid) ?? { pid: child.pid, startTime: "" };
+  const stderr = readChunks(channels.stderr);
+  try {
+    options.register?.({ pid: root.pid, startTime: root.startTime });
+    writeSync(channels.block, "1");
+    await gateStands(channels, child, stderr, options.signal);
+    const init = initStamp(channels);
+    const standing = { root: { pid: root.pid, startTime: root.startTime }, init };
+    await options.prepare?.(standing);
+    options.signal.throwIfAborted();
+    writeSync(channels.gate, gateToken);
+    return {
+      ...standing,
+      stdout: readChunks(channels.stdout),
+      stderr,
+      exited: child.exited,
+      kill: (graceMs) => endTree(init, child, graceMs),
+    };
+  } catch (error) {
+    // The closed gate ends the sandbox by itself, at whatever step it is.
+    closeSync(channels.stdout);
+    channels.closeGates();
+    await endedOrKilled(child);
+    await stderr.return?.();
+    throw error instanceof CodedError || !options.signal.aborted ? error : cancelled(error);
+  } finally {
+    channels.closeGates();
+  }
+}
+
+/** A bubblewrap that hangs in a mount does not see its gate closed; only then is it killed. */
+async function endedOrKilled(child: Bun.Subprocess): Promise<void> {
+  const timer = setTimeout(() => child.kill(9), closedMsMax);
+  await child.exited;
+  clearTimeout(timer);
+}
+
+function cancelled(cause: unknown): CodedError {
+  return new CodedError("ECANCELED", "the launch was cancelled", { cause });
+}
+
+interface Channels {
+  readonly stdout: number;
+  readonly stderr: number;
+  readonly info: number;
+  readonly block: number;
+  readonly gate: number;
+  /** Descriptors of the child by number; a string is Bun's own word. */
+  readonly child: readonly (number | "ignore")[];
+  closeChild(): void;
+  closeGates(): void;
+  closeHost(): void;
+}
+
+function openChannels(options: StartOptions): Channels {
+  const opened: number[] = [];
+  const keep = <T extends number | [number, number]>(value: T): T => {
+    for (const fd of [value].flat()) opened.push(fd as number);
+    return value;
+  };
+  try {
+    const owner = options.identity;
+    const [outRead, outWrite] = keep(pipe(owner));
+    const [errorRead, errorWrite] = keep(pipe(owner));
+    const [block, blockChild] = keep(streamPair());
+    const [gate, gateChild] = keep(streamPair());
+    const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
+    const info = keep(memoryFile("bwrap-info", new Uint8Array()));
+    const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
+    const input = options.stdin && keep(memoryFile("stdin", options.stdin));
+    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter];
+    if (input !== undefined) childOnly.push(input);
+    const close = (list: number[]) => {
+      for (const fd of list.splice(0)) closeSync(fd);
+    };
+    const gates = [info, block, gate];
+    return {
+      ...{ stdout: outRead, stderr: errorRead, info, block, gate },
+      child: [input ?? "ignore", outWrite, errorWrite, list, info, blockChild, gateChild, filter],
+      closeChild: () => close(childOnly),
+      closeGates: () => close(gates),
+      closeHost: () => close([outRead, errorRead, ...gates.splice(0)]),
+    };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+}
+
+function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {
+  const bwrap =
+    hostProgram("bwrap") ?? fail("EHOSTDOWN", sandboxHealth()[0]?.problem ?? "no bwrap");
+  const script = gateScript(gateDescriptor, options.combined);
+  const gate = ["/bin/sh", "-c", script, "gate", ...options.program];
+  return Bun.spawn([...identityProgram(options.identity), bwrap, "--args", "3", "--", ...gate], {
+    // What bubblewrap is given here could be read inside as /proc/1/environ.
+    env: {},
+    cwd: "/",
+    stdio: [...channels.child] as ["ignore", number, number],
+  });
+}
+
+function identityProgram(identity: Identity | undefined): string[] {
+  if (identity === undefined) return [];
+  const setpriv =
+    hostProgram("setpriv") ??
+    fail("EHOSTDOWN", "cannot change identity: no setpriv on this host", {
+      hint: "install the Debian package util-linux",
+    });
+  const { uid, gid, groups } = identity;
+  const list = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
+  return [setpriv, "--reuid", `${uid}`, "--regid", `${gid}`, ...list, "--no-new-privs", "--"];
+}
+
+/** Resolves when the gate says that it waits; rejects with bubblewrap's reason when it never will. */
+async function gateStands(
+  channels: Channels,
+  child: Bun.Subprocess,
+  stderr: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  const said = await firstBytes(channels.gate, startMsMax, signal);
+  if (said.kind === "aborted") throw cancelled(signal.reason);
+  if (said.kind === "timeout") {
+    fail("ETIMEDOUT", `no sandbox stood after ${startMsMax} ms`);
+  }
+  if (said.kind === "text" && said.text.startsWith(gateReady)) return;
+  const complaint = await firstText(stderr);
+  throw explainFailure(await child.exited, complaint);
+}
+
+async function firstText(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    if (text.length < complaintBytesMax) text += decoder.decode(chunk, { stream: true });
+  }
+  return text.trim();
+}
+
+function initStamp(channels: Channels): ProcessStamp {
+  const text = fstatSync(channels.info).size > 0 ? readWhole(channels.info, infoBytesMax) : [];
+  const pid = (
+    JSON.parse(new TextDecoder().decode(new Uint8Array(text))) as Record<string, number>
+  )["child-pid"];
+  const facts = pid === undefined ? undefined : processFacts(pid);
+  if (facts === undefined) fail("EIO", "bubblewrap did not name the sandbox's first process");
+  return { pid: facts.pid, startTime: facts.startTime };
+}

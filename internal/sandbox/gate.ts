@@ -1,0 +1,36 @@
+// The token gate: the first program inside the sandbox. It says that the sandbox stands, waits for
+// the token and only then becomes the payload. End-of-file, which is what a killed launcher leaves
+// behind, ends it with 125 and nothing has run. Limits are set here because RLIMIT_NPROC counts by
+// user namespace: set outside, it would count everything else the user runs.
+
+/** Processes and threads of one sandbox. Past it fork(2) fails with EAGAIN inside. */
+export const sandboxProcessesMax = 256;
+
+/** Open files of one process inside. Past it open(2) fails with EMFILE inside. */
+export const sandboxFilesMax = 1024;
+
+/** What the gate writes when it waits, and the line that opens it. */
+export const gateReady = "r";
+export const gateToken = "go\n";
+
+/** Exit status of a gate that was never opened. */
+export const gateShutStatus = 125;
+
+/**
+ * The script for `/bin/sh -c SCRIPT gate PROGRAM ARG…`. dash calls the process limit -p, bash -u;
+ * in bash -p is the pipe size, which cannot be set and fails. `combined` sends standard error where
+ * standard output goes, so that both keep their order of arrival. `descriptor` must be one digit.
+ */
+export function gateScript(descriptor: number, combined: boolean): string {
+  const fd = `${descriptor}`;
+  return [
+    `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
+    `read -r t <&${fd} || exit ${gateShutStatus}`,
+    `[ "$t" = go ] || exit ${gateShutStatus}`,
+    `ulimit -p ${sandboxProcessesMax} 2>/dev/null || ulimit -u ${sandboxProcessesMax} || exit 126`,
+    // A hard limit that is lower already is kept.
+    `ulimit -n ${sandboxFilesMax} 2>/dev/null`,
+    "ulimit -c 0",
+    `exec "$@" ${fd}<&-${combined ? " 2>&1" : ""}`,
+  ].join("\n");
+}
