@@ -39,12 +39,15 @@ export interface ToolFacts {
 
 export interface Facts {
   readonly agent: string;
+  /** Where the agent's controls are, as a person finds them: "agent/coder.d". */
+  readonly controls: string;
   readonly identity: {
     readonly uid: number;
     readonly gid: number;
     readonly groups: readonly number[];
     /** Uid of ctxd; a server that is not root can only run agents of its own uid. */
     readonly serverUid: number;
+    readonly serverGid: number;
     readonly serverGroups: readonly number[];
     readonly rootAgents: boolean;
   };

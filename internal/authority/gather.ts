@@ -1,0 +1,170 @@
+// Reads the facts that a decision looks at, anew for every question, so that a changed file holds
+// from the next call on. It decides nothing: what cannot be read becomes a fact too.
+
+import { dirname } from "node:path/posix";
+import { CodedError, fail, isObjectName, parseModelRef } from "../abi/mod.ts";
+import { type AgentControls, formatPerm } from "../control/mod.ts";
+import { statBeneath } from "../os/mod.ts";
+import { loadModel, loadTool, type ToolObject, type Tree, viewToSource } from "../tree/mod.ts";
+import type { Facts, ModeFacts, PathFacts, Question, ToolFacts } from "./types.ts";
+
+export interface Server {
+  readonly uid: number;
+  /** The process's own when it is left out. */
+  readonly gid?: number;
+  readonly groups: readonly number[];
+  readonly rootAgents: boolean;
+}
+
+export interface GatherInput {
+  readonly tree: Tree;
+  readonly agent: string;
+  readonly controls: AgentControls;
+  readonly server: Server;
+  readonly question: Question;
+}
+
+export function gatherFacts(input: GatherInput): Facts {
+  return gather(input).facts;
+}
+
+/** The facts, and the tool that they are about, from the same reading of its files. */
+export function gather(input: GatherInput): { facts: Facts; tool: ToolObject | undefined } {
+  const { tree, agent, controls, server, question } = input;
+  const { object } = question;
+  const search = object.class === "tool" ? searchTool(tree, controls.path, object.name) : undefined;
+  const folder = `agent/${agent}.d`;
+  const facts: Facts = {
+    agent,
+    controls: folder,
+    identity: {
+      uid: controls.uid,
+      gid: controls.gid,
+      groups: controls.groups,
+      serverUid: server.uid,
+      serverGid: server.gid ?? process.getegid?.() ?? server.uid,
+      serverGroups: server.groups,
+      rootAgents: server.rootAgents,
+    },
+    perm: controls.perm,
+    permText: formatPerm(controls.perm),
+    subject: controls.label.type,
+    policy: controls.policy,
+    policyFile: `${folder}/policy`,
+    permFile: `${folder}/perm`,
+    labelFile: `${folder}/label`,
+    mounts: controls.mount,
+    tool: search?.facts,
+    modelPolicy: undefined,
+    exists: search ? search.facts.search.some(({ found }) => isThere(found)) : true,
+  };
+  if (search) return { facts, tool: search.tool };
+  return { facts: { ...facts, ...gatherObject(tree, question) }, tool: undefined };
+}
+
+const isThere = (found: PathFacts["found"]) => found !== "absent" && found !== "unreachable";
+
+/** What must exist for the question to make sense. Sessions and new agents need not. */
+function gatherObject(tree: Tree, question: Question): Pick<Facts, "exists" | "modelPolicy"> {
+  const { object, permission } = question;
+  const modelPolicy = undefined;
+  switch (object.class) {
+    case "model":
+      return gatherModel(tree, object.name);
+    case "shared":
+      return { exists: present(tree, `shared/${object.name}`), modelPolicy };
+    case "agent": {
+      const exists = permission === "create" || present(tree, `agent/${object.name}`);
+      return { exists, modelPolicy };
+    }
+    default:
+      return { exists: true, modelPolicy };
+  }
+}
+
+function gatherModel(tree: Tree, name: string): Pick<Facts, "exists" | "modelPolicy"> {
+  const ref = parseModelRef(name) ?? fail("EINVAL", `model "${name}" is not provider/model`);
+  try {
+    const { policy, policyFile } = loadModel(tree, ref);
+    return { exists: true, modelPolicy: policy && { file: policyFile, policy } };
+  } catch (error) {
+    // A malformed control is an error of its own and names its place; only absence is a fact.
+    if (error instanceof CodedError && error.code === "ENOENT") {
+      return { exists: false, modelPolicy: undefined };
+    }
+    throw error;
+  }
+}
+
+function present(tree: Tree, relative: string): boolean {
+  try {
+    statBeneath(tree.folder, relative);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Search {
+  readonly facts: ToolFacts;
+  readonly tool: ToolObject | undefined;
+}
+
+/** Walks CTX_PATH up to and including the first executable regular file of that name. */
+function searchTool(tree: Tree, path: readonly string[], name: string): Search {
+  const search: PathFacts[] = [];
+  for (const folder of path) {
+    const found = lookAt(tree, folder, name);
+    search.push({ folder, found });
+    if (found === "executable") return describeTool(tree, folder, name, search);
+  }
+  const facts = { search, path: undefined, modes: [], policy: undefined, defect: undefined };
+  return { facts: { ...facts, policyFile: `tool/${name}.d/policy` }, tool: undefined };
+}
+
+function lookAt(tree: Tree, folder: string, name: string): PathFacts["found"] {
+  const relative = viewToSource(folder);
+  if (relative === undefined || !isObjectName(name)) return "unreachable";
+  try {
+    const facts = statBeneath(tree.folder, `${relative}/${name}`);
+    if (!facts.isFile()) return "not_regular";
+    return (facts.mode & 0o111) === 0 ? "not_executable" : "executable";
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // No component may be a symlink: where one leads is not for a tree that agents write to say.
+    if (code === "ELOOP") return "not_regular";
+    return code === "ENOENT" ? "absent" : "unreachable";
+  }
+}
+
+function describeTool(
+  tree: Tree,
+  folder: string,
+  name: string,
+  search: readonly PathFacts[],
+): Search {
+  const path = `${folder}/${name}`;
+  const policyFile = `${viewToSource(folder)}/${name}.d/policy`;
+  let modes: readonly ModeFacts[] = [];
+  try {
+    modes = modesOf(tree, path);
+    const tool = loadTool(tree, folder, name);
+    const { policy } = tool;
+    const facts = { search, path, modes, policy, policyFile: tool.policyFile, defect: undefined };
+    return { facts, tool };
+  } catch (error) {
+    const defect = error instanceof Error ? error.message : String(error);
+    const facts = { search, path, modes, policy: undefined, policyFile, defect };
+    return { facts, tool: undefined };
+  }
+}
+
+/** Mode facts of the folders below the view's root, which is always searchable, then of the file. */
+function modesOf(tree: Tree, path: string): ModeFacts[] {
+  const places: string[] = [];
+  for (let at = path; at !== "/ctx"; at = dirname(at)) places.unshift(at);
+  return places.map((place) => {
+    const { uid, gid, mode } = statBeneath(tree.folder, viewToSource(place) ?? ".");
+    return { path: place, uid, gid, mode };
+  });
+}

@@ -1,0 +1,44 @@
+// Can the server run anything as this agent. A server that is not root can change neither uid nor
+// gid nor drop or add a group, so the agent's identity must be the server's own.
+
+import { allows, refuses } from "./layer.ts";
+import type { Facts, LayerVerdict } from "./types.ts";
+
+export function identityLayer(facts: Facts): LayerVerdict {
+  const { uid, gid, groups, serverUid, serverGid, serverGroups, rootAgents } = facts.identity;
+  if (uid === 0 && !rootAgents) {
+    const because = "uid is 0, no agent runs as root unless the host setting root_agents is allow";
+    return refuses("identity", because, { at: `${facts.controls}/uid` });
+  }
+  if (serverUid === 0) return allows("identity", `runs as uid ${uid}, gid ${gid}`);
+  if (uid !== serverUid) return mismatch(facts, "uid", uid, serverUid);
+  if (gid !== serverGid) return mismatch(facts, "gid", gid, serverGid);
+  // The primary gid may or may not be repeated among the supplementary ones; it means the same.
+  const wanted = ascending(groups, gid);
+  const present = ascending(serverGroups, gid);
+  if (wanted.join() === present.join()) {
+    return allows("identity", `runs as uid ${uid}, gid ${gid}, like ctxd`);
+  }
+  const file = `${facts.controls}/groups`;
+  const because =
+    `groups are ${list(wanted)}, ctxd has ${list(present)} and is not root, ` +
+    "so it can neither add nor drop one";
+  if (present.length > 0) {
+    return refuses("identity", because, { at: file, fix: { file, line: present.join("\n") } });
+  }
+  return refuses("identity", `${because}; the file must be empty`, { at: file });
+}
+
+function mismatch(facts: Facts, what: "uid" | "gid", is: number, must: number): LayerVerdict {
+  const file = `${facts.controls}/${what}`;
+  const because = `${what} is ${is}, ctxd has ${must} and is not root, so it cannot change it`;
+  return refuses("identity", because, { at: file, fix: { file, line: String(must) } });
+}
+
+function ascending(groups: readonly number[], without: number): number[] {
+  return [...new Set(groups)].filter((group) => group !== without).sort((a, b) => a - b);
+}
+
+function list(groups: readonly number[]): string {
+  return groups.length === 0 ? "none" : groups.join(" ");
+}
