@@ -16,8 +16,11 @@ const retryPauseMs = 10;
 
 export interface ConnectOptions extends ConnectionOptions {
   readonly path: string;
-  /** Uids that the listening process may have, by the kernel's word; anything else is EACCES. */
-  readonly servers: readonly number[];
+  /**
+   * Uids that the listening process may have, by the kernel's word; anything else is EACCES. "any"
+   * is for a look at who listens, with nothing said.
+   */
+  readonly servers: readonly number[] | "any";
   /** What the person can do when nobody answers. */
   readonly hint?: string;
 }
@@ -89,12 +92,13 @@ function throughPath<T>(path: string, use: (short: string) => T): T {
 }
 
 function checkServer(connection: Connection, options: ConnectOptions): Connection {
-  if (options.servers.includes(connection.peer.uid)) return connection;
+  const { servers } = options;
+  if (servers === "any" || servers.includes(connection.peer.uid)) return connection;
   connection.destroy();
   return fail(
     "EACCES",
     `cannot use "${options.path}": a process of uid ${connection.peer.uid} listens there`,
-    { hint: `expected uid ${options.servers.join(" or ")}` },
+    { hint: `expected uid ${servers.join(" or ")}` },
   );
 }
 

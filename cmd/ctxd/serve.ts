@@ -1,0 +1,113 @@
+// `ctxd serve`: one server in the foreground until a signal stops it.
+
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { coded } from "../../internal/abi/mod.ts";
+import { onInterrupt, parseFlags, printRaw } from "../../internal/cli/mod.ts";
+import {
+  createLog,
+  createNotifier,
+  type Daemon,
+  type Log,
+  loadSettings,
+  type Notifier,
+  serve,
+} from "../../internal/daemon/mod.ts";
+import { resolvePlaces } from "../../internal/tree/mod.ts";
+
+const help = `Usage: ctxd serve [--source TREE] [--set KEY=VALUE]... [--foreground]
+
+Serves the agents of a tree until SIGTERM or SIGINT; a second signal ends at once. SIGHUP looks for
+new and changed agents. The log is JSON lines on stderr.
+
+Options:
+  --source TREE      the tree, else CTX_SOURCE, else the user's own
+  --set KEY=VALUE    a setting over those of ctxd.conf: record=arguments|digest,
+                     root_agents=deny|allow, model_steps, launches_parallel,
+                     session_idle_ms, tool_timeout_ms
+  --foreground       stay in the foreground; it always does, for units that say so
+
+Examples:
+  ctxd serve
+  ctxd serve --source /srv/tree --set record=digest
+`;
+
+/** Exit status after a second signal: 128 + SIGTERM would claim that the signal killed it. */
+const impatientExit = 1;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { sets, rest } = takeSets(argv);
+  const flags = parseFlags(rest, { help: "switch", source: "value", foreground: "switch" });
+  if (flags.on.has("help")) {
+    printRaw(help);
+    return 0;
+  }
+  const notifier = createNotifier(process.env);
+  const log = createLog();
+  process.title = "ctxd";
+  let daemon: Daemon;
+  try {
+    const places = resolvePlaces({
+      source: flags.value.get("source"),
+      env: process.env,
+      uid: process.getuid?.() ?? 0,
+    });
+    const settings = loadSettings(places.config, sets);
+    forgetEnvironment();
+    daemon = await serve({ places, settings, ctxBinary: findCtx(places.source), log });
+  } catch (error) {
+    notifier.failed(coded(error));
+    throw error;
+  }
+  onSignals(daemon, notifier, log);
+  log("ready", { pid: process.pid });
+  notifier.ready();
+  await daemon.stopped;
+  return 0;
+}
+
+/** `--set` may be given many times; the common parser keeps one value. */
+function takeSets(argv: readonly string[]): { sets: string[]; rest: string[] } {
+  const sets: string[] = [];
+  const rest: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const item = argv[index] as string;
+    if (item.startsWith("--set=")) sets.push(item.slice("--set=".length));
+    else if (item === "--set") sets.push(argv[(index += 1)] ?? "");
+    else rest.push(item);
+  }
+  return { sets, rest };
+}
+
+/** What a server was started with is nobody's business later, least of all a child's. */
+function forgetEnvironment(): void {
+  const needed = /^(PATH|HOME|LANG|TZ)$/;
+  for (const name of Object.keys(process.env)) {
+    if (!needed.test(name)) delete process.env[name];
+  }
+}
+
+/** The ctx beside this program; the tree's own when this one runs from source. */
+function findCtx(source: string): string {
+  const beside = join(dirname(process.execPath), "ctx");
+  return existsSync(beside) ? beside : join(source, "bin", "ctx");
+}
+
+function onSignals(daemon: Daemon, notifier: Notifier, log: Log): void {
+  let asked = false;
+  const stop = () => {
+    if (asked) process.exit(impatientExit);
+    asked = true;
+    notifier.stopping();
+    void daemon.stop();
+  };
+  onInterrupt(stop);
+  process.on("SIGTERM", stop);
+  process.on("SIGHUP", () => {
+    try {
+      daemon.rescan();
+    } catch (error) {
+      log("rescan.failed", { code: coded(error).code, message: coded(error).message });
+    }
+  });
+}

@@ -1,0 +1,116 @@
+// Talks to an agent at its socket: one request out, its frames in. Finds the socket by its ABI path
+// in the tree first, then in the runtime folder of these places.
+
+import { join } from "node:path";
+import { type Code, CodedError, fail, isCode, objectName, opLineBytesMax } from "../abi/mod.ts";
+import type { OpFrame, OpRequest } from "../interaction/mod.ts";
+import { type Connection, connectLines } from "../sock/mod.ts";
+import { type Places, treeRuntime } from "../tree/mod.ts";
+import { askControl, parse, startHint } from "./control.ts";
+
+/** One frame of a server, newline included. Larger than any request, because frames wrap content. */
+const frameLineBytesMax = 8 * opLineBytesMax;
+
+export interface AskOptions {
+  /** Closes the connection; the frames end. A run goes on without its client. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends one request and gives its frames as they arrive; the iteration ends when the server closes.
+ * Leaving the iteration closes the connection. Throws EHOSTDOWN when nobody serves the agent, and
+ * what is wrong with the agent when its server knows.
+ */
+export async function* askAgent(
+  places: Pick<Places, "runtime" | "source" | "uid">,
+  agent: string,
+  request: OpRequest,
+  options: AskOptions = {},
+): AsyncGenerator<OpFrame> {
+  const connection = await connectAgent(places, objectName("agent", agent));
+  const abort = () => connection.destroy();
+  options.signal?.addEventListener("abort", abort, { once: true });
+  try {
+    if (options.signal?.aborted) return;
+    await connection.send(requestLine(request));
+    for await (const line of connection) {
+      if (!line.ok) {
+        if (connection.isClosed) return;
+        fail("EIO", `agent "${agent}" sent what is no frame: ${line.reason}`);
+      }
+      const frame = parse(line.line);
+      if (isFrame(frame)) yield frame;
+    }
+  } finally {
+    options.signal?.removeEventListener("abort", abort);
+    connection.destroy();
+  }
+}
+
+/** The first error frame of a finished answer as an exception, for requests that end at once. */
+export function errorOfFrame(frame: OpFrame): CodedError | undefined {
+  if (frame.type !== "error") return undefined;
+  const code: Code = isCode(frame.code) ? frame.code : "EIO";
+  return new CodedError(code, frame.message);
+}
+
+/** The line of a request, with its LF. */
+export function requestLine(request: OpRequest): string {
+  const { op } = request;
+  if (op === "ping") return `${JSON.stringify({ op })}\n`;
+  if (op === "cancel") return `${JSON.stringify({ op, id: request.id })}\n`;
+  const { scope, ...rest } = request;
+  const shared = scope.kind === "shared" ? { shared: scope.space } : {};
+  return `${JSON.stringify({ ...rest, scope: scope.kind, ...shared })}\n`;
+}
+
+type AgentPlaces = Pick<Places, "runtime" | "source" | "uid">;
+
+async function connectAgent(places: AgentPlaces, agent: string): Promise<Connection> {
+  const paths = [
+    join(places.source, "agent", `${agent}.sock`),
+    join(treeRuntime(places), "agent", `${agent}.sock`),
+  ];
+  const first = await connectFirst(places, paths);
+  if (!(first instanceof CodedError)) return first;
+  // A server that is there may not know a new agent yet, or knows why it cannot serve it.
+  const report = await askControl(places, "rescan").catch(() => undefined);
+  if (report?.type !== "rescan") throw first;
+  const fault = report.faults.find((one) => one.agent === agent);
+  if (fault !== undefined) {
+    throw new CodedError(fault.code, fault.message, fault.hint ? { hint: fault.hint } : {});
+  }
+  if (!report.agents.includes(agent)) {
+    fail("ENOENT", `agent "${agent}" does not exist`, { hint: "see ctx agent list" });
+  }
+  const second = await connectFirst(places, paths);
+  if (second instanceof CodedError) throw second;
+  return second;
+}
+
+async function connectFirst(
+  places: AgentPlaces,
+  paths: readonly string[],
+): Promise<Connection | CodedError> {
+  let last: CodedError | undefined;
+  for (const path of paths) {
+    try {
+      return await connectLines({
+        path,
+        servers: [places.uid, 0],
+        lineBytesMax: frameLineBytesMax,
+        hint: startHint,
+      });
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      // A socket that is there and refused says more than one that is missing.
+      if (last === undefined || last.code === "EHOSTDOWN") last = error;
+      if (error.code !== "EHOSTDOWN") break;
+    }
+  }
+  return last ?? new CodedError("EHOSTDOWN", "the agent has no socket");
+}
+
+function isFrame(value: unknown): value is OpFrame {
+  return typeof value === "object" && value !== null && "type" in value && "id" in value;
+}

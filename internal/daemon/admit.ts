@@ -1,0 +1,46 @@
+// Whether a request may reach an agent's sessions at all: the agent's controls are whole, it still
+// belongs to whom its socket was given, and a shared scope is open to it. Reads the files anew for
+// every request.
+
+import { fail } from "../abi/mod.ts";
+import { decide, firstRefusal, gatherFacts, type Question, type Server } from "../authority/mod.ts";
+import type { OpRequest } from "../interaction/mod.ts";
+import { loadAgent, type Tree } from "../tree/mod.ts";
+
+export interface AdmitInput {
+  readonly tree: Tree;
+  readonly server: Server;
+  readonly agent: string;
+  /** The uid that the agent's socket was given to. */
+  readonly owner: number;
+}
+
+/** Throws the coded reason of a refusal. `ping` and `cancel` are always admitted. */
+export function admit(input: AdmitInput, request: OpRequest): void {
+  if (request.op === "ping" || request.op === "cancel") return;
+  const { scope } = request;
+  // A question about a private session is answered even while a control is being repaired.
+  if (request.op === "status" && scope.kind !== "shared") return;
+  const { tree, server, agent, owner } = input;
+  const controls = loadAgent(tree, agent);
+  if (controls.owner !== owner) {
+    fail(
+      "EACCES",
+      `agent "${agent}" belongs to uid ${controls.owner} now, its socket to ${owner}`,
+      {
+        hint: "run ctxd's rescan",
+      },
+    );
+  }
+  if (scope.kind !== "shared") return;
+  const permissions = request.op === "send" ? ["read", "write"] : ["read"];
+  for (const permission of permissions) {
+    const question: Question = { object: { class: "shared", name: scope.space }, permission };
+    const verdict = decide(gatherFacts({ tree, server, agent, controls, question }), question);
+    if (verdict.allowed) continue;
+    const because = firstRefusal(verdict)?.because ?? "no layer allows it";
+    fail(verdict.code ?? "EACCES", `shared space "${scope.space}" is not open: ${because}`, {
+      hint: `see ctx policy explain ${agent} shared:${scope.space} ${permission}`,
+    });
+  }
+}

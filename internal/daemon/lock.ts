@@ -1,0 +1,46 @@
+// One server a tree: an exclusive flock on a file of its runtime folder, held as long as the process
+// lives, so that a killed server leaves nothing to clean up. The file's text names the holder.
+
+import { closeSync, fstatSync, ftruncateSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fail } from "../abi/mod.ts";
+import { openPath, readWhole, tryLock, writeAll } from "../os/mod.ts";
+
+/** Text of the lock file: a pid. */
+const lockBytesMax = 64;
+
+export interface ServerLock {
+  release(): void;
+}
+
+/** Throws `session_locked` with the holder's pid when another server has it. */
+export function takeServerLock(runtime: string, source: string): ServerLock {
+  const path = join(runtime, "ctxd.lock");
+  for (;;) {
+    const fd = openPath(path, "append", 0o600);
+    try {
+      if (!tryLock(fd)) refuse(fd, source);
+      // A file that was replaced before the lock was taken guards nothing.
+      const named = statSync(path, { throwIfNoEntry: false });
+      const held = fstatSync(fd);
+      if (named === undefined || named.ino !== held.ino || named.dev !== held.dev) {
+        closeSync(fd);
+        continue;
+      }
+      ftruncateSync(fd);
+      writeAll(fd, new TextEncoder().encode(`${process.pid}\n`));
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    return { release: () => closeSync(fd) };
+  }
+}
+
+function refuse(fd: number, source: string): never {
+  const text = new TextDecoder().decode(readWhole(fd, lockBytesMax)).trim();
+  const holder = /^[0-9]+$/.test(text) ? `pid ${text}` : "another process";
+  return fail("session_locked", `cannot serve tree "${source}": ${holder} serves it already`, {
+    hint: "use that server, or stop it first",
+  });
+}

@@ -1,0 +1,21 @@
+// The services that the server wires together, as it needs them. Tests put their own in; the real
+// ones are loaded when the server starts, not when this file is.
+
+export interface Parts {
+  createLauncher: typeof import("../launch/mod.ts")["createLauncher"];
+  createExecutor: typeof import("../run/mod.ts")["createExecutor"];
+  createSessions: typeof import("../session/mod.ts")["createSessions"];
+}
+
+export async function loadParts(given: Partial<Parts>): Promise<Parts> {
+  const [launch, run, session] = await Promise.all([
+    given.createLauncher ? undefined : import("../launch/mod.ts"),
+    given.createExecutor ? undefined : import("../run/mod.ts"),
+    given.createSessions ? undefined : import("../session/mod.ts"),
+  ]);
+  return {
+    createLauncher: given.createLauncher ?? (launch as NonNullable<typeof launch>).createLauncher,
+    createExecutor: given.createExecutor ?? (run as NonNullable<typeof run>).createExecutor,
+    createSessions: given.createSessions ?? (session as NonNullable<typeof session>).createSessions,
+  };
+}

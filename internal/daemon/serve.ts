@@ -1,0 +1,289 @@
+// Puts one server together and takes it apart: lock, folders, tree, sessions, sockets; and at the
+// end the other way round. The only file that knows all the services.
+
+import { CodedError, coded } from "../abi/mod.ts";
+import { controlLineBytesMax } from "../client/mod.ts";
+import { supplementaryGroups } from "../os/mod.ts";
+import { type Connection, type LineServer, listenLines } from "../sock/mod.ts";
+import { loadAgent, openTree, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
+import { admit } from "./admit.ts";
+import { serveAgentConnection } from "./agent-connection.ts";
+import { type AgentSockets, fileOwner, openAgentSockets } from "./agents.ts";
+import {
+  type ControlService,
+  controlErrorLine,
+  serveControlConnection,
+} from "./control-connection.ts";
+import { type ServerLock, takeServerLock } from "./lock.ts";
+import { faultFields, type Log } from "./log.ts";
+import { loadParts, type Parts } from "./parts.ts";
+import {
+  makeRuntimeFolders,
+  type RuntimeFolders,
+  refuseForeignServer,
+  withFolder,
+} from "./places.ts";
+import type { Settings } from "./settings.ts";
+
+/** Time for running runs to be closed as interrupted at a clean stop. Past it recovery does it. */
+export const sessionsCloseMs = 3500;
+
+/** Time for what is left of sandboxes after that. Past it they die with the process. */
+export const launcherCloseMs = 700;
+
+/** Time for last frames to reach their clients. Past it connections are cut. */
+export const connectionsCloseMs = 300;
+
+export interface ServeOptions {
+  readonly places: Places;
+  readonly settings: Settings;
+  /** The program that runs inside sandboxes. */
+  readonly ctxBinary: string;
+  readonly log: Log;
+}
+
+export interface Daemon {
+  readonly agents: readonly string[];
+  readonly faults: AgentSockets["faults"];
+  rescan(): void;
+  /** The clean stop; the same promise for every caller. Never rejects. */
+  stop(): Promise<void>;
+  /** Resolves when the server has stopped, whoever asked for it. */
+  readonly stopped: Promise<void>;
+}
+
+/** Throws what keeps the server from starting; nothing is left behind then. */
+export async function serve(options: ServeOptions, given: Partial<Parts> = {}): Promise<Daemon> {
+  const undo: (() => void)[] = [];
+  try {
+    return await start(options, given, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) step();
+    throw error;
+  }
+}
+
+async function start(
+  options: ServeOptions,
+  given: Partial<Parts>,
+  undo: (() => void)[],
+): Promise<Daemon> {
+  const { places, log } = options;
+  const tree = openTree(places.source);
+  undo.push(() => tree.close());
+  const folders = makeRuntimeFolders(places);
+  const lock = takeServerLock(folders.tree, tree.source);
+  undo.push(() => lock.release());
+  await refuseForeignServer(tree, folders);
+  const services = await createServices(options, tree, folders.tree, given);
+  const state: State = {
+    options,
+    tree,
+    lock,
+    ...services,
+    connections: new Set(),
+    admitting: true,
+  };
+  const agents = openAgents(state, folders);
+  undo.push(() => agents.close());
+  const rescan = () => {
+    agents.rescan();
+    log("agents", { served: [...agents.bound.keys()].join(" ") });
+    for (const { agent, error } of agents.faults) {
+      log("agent.fault", { agent, ...faultFields(error) });
+    }
+  };
+  rescan();
+
+  const stopped = Promise.withResolvers<void>();
+  let stopping = false;
+  const stop = (): Promise<void> => {
+    if (!stopping) {
+      stopping = true;
+      void takeApart(state, agents, control).then(stopped.resolve);
+    }
+    return stopped.promise;
+  };
+  const service: ControlService = {
+    source: tree.source,
+    serverUid: places.uid,
+    agents,
+    sessions: services.sessions,
+    rescan,
+    stop: () => void stop(),
+  };
+  const control = openControl(state, folders.tree, service);
+  return {
+    get agents() {
+      return [...agents.bound.keys()];
+    },
+    get faults() {
+      return agents.faults;
+    },
+    rescan,
+    stop,
+    stopped: stopped.promise,
+  };
+}
+
+type Services = Awaited<ReturnType<typeof createServices>>;
+
+interface State extends Services {
+  readonly options: ServeOptions;
+  readonly tree: Tree;
+  readonly lock: ServerLock;
+  readonly connections: Set<Connection>;
+  /** False from the moment the server stops. */
+  admitting: boolean;
+}
+
+function track({ connections, options }: State, connection: Connection): void {
+  connections.add(connection);
+  void connection.closed.then((reason) => {
+    connections.delete(connection);
+    if (reason === "slow_consumer") options.log("connection.slow", { peer: connection.peer.pid });
+  });
+}
+
+function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
+  const { tree, server, sessions, options } = state;
+  return openAgentSockets({
+    tree,
+    folder: folders.agents,
+    serverUid: options.places.uid,
+    onConnection({ name: agent, owner: { uid: owner } }, connection) {
+      track(state, connection);
+      void serveAgentConnection(connection, {
+        agent,
+        owner,
+        sessions,
+        admitting: () => state.admitting,
+        admit: (request) => admit({ tree, server, agent, owner }, request),
+        onFault: (error) => options.log("request.failed", { agent, ...faultFields(error) }),
+      });
+    },
+  });
+}
+
+function openControl(state: State, runtime: string, service: ControlService): LineServer {
+  const { places } = state.options;
+  const { value, close } = withFolder(runtime, (folder) =>
+    listenLines({
+      folder,
+      name: "ctxd.sock",
+      lineBytesMax: controlLineBytesMax,
+      // Any user of the host may ask the system's server whether it is there.
+      ...(places.mode === "system" ? { mode: 0o666 } : {}),
+      refusal: (code, message) => controlErrorLine({ code, message }),
+      onConnection(connection) {
+        track(state, connection);
+        void serveControlConnection(connection, service);
+      },
+    }),
+  );
+  return {
+    get connections() {
+      return value.connections;
+    },
+    stop: () => value.stop(),
+    close() {
+      value.close();
+      close();
+    },
+  };
+}
+
+/** The clean stop. Runs that are cut here are closed as `interrupted`, as recovery would. */
+async function takeApart(state: State, agents: AgentSockets, control: LineServer): Promise<void> {
+  const { log } = state.options;
+  state.admitting = false;
+  log("stopping");
+  agents.stop();
+  control.stop();
+  await settleWithin(state.sessions.close(), sessionsCloseMs, "sessions", log);
+  await settleWithin(state.launcher.close(), launcherCloseMs, "launcher", log);
+  for (const connection of state.connections) connection.end();
+  const gone = Promise.all([...state.connections].map(({ closed }) => closed));
+  await settleWithin(gone, connectionsCloseMs, "connections", log);
+  agents.close();
+  control.close();
+  state.lock.release();
+  state.tree.close();
+  log("stopped");
+}
+
+async function createServices(
+  { places, settings, ctxBinary }: ServeOptions,
+  tree: Tree,
+  runtime: string,
+  given: Partial<Parts>,
+) {
+  const parts = await loadParts(given);
+  const server = {
+    uid: places.uid,
+    groups: supplementaryGroups(),
+    rootAgents: settings.rootAgents,
+  };
+  const launcher = parts.createLauncher({
+    places,
+    runtime,
+    tree,
+    ctxBinary,
+    serverUid: places.uid,
+    rootAgents: settings.rootAgents,
+    parallelMax: settings.launchesParallel,
+  });
+  const executor = parts.createExecutor({
+    tree,
+    places,
+    launcher,
+    server,
+    modelSteps: settings.modelSteps,
+    toolTimeoutMs: settings.toolTimeoutMs,
+  });
+  const sessions = parts.createSessions({
+    source: tree.source,
+    runtime,
+    agent: (name: string) => ({ owner: fileOwner(tree, loadAgent(tree, name)) }),
+    executor,
+    modelName: (agent: string) => firstModel(tree, agent),
+    record: settings.record,
+    idleMs: settings.sessionIdleMs,
+    now: () => new Date(),
+  });
+  return { server, launcher, sessions };
+}
+
+/** The model that a run of the agent begins with, as frames show it. */
+function firstModel(tree: Tree, agent: string): string {
+  const [choice] = loadAgent(tree, agent).model;
+  if (choice === undefined) return "none";
+  try {
+    const ref = choice.kind === "ref" ? choice.ref : resolveAlias(tree, choice.name);
+    return `${ref.provider}/${ref.model}`;
+  } catch (error) {
+    // The run itself says what is wrong with the alias.
+    if (error instanceof CodedError && choice.kind === "alias") return choice.name;
+    throw error;
+  }
+}
+
+/** Waits for the end of a part; a part that fails or takes too long is named and left behind. */
+async function settleWithin(
+  work: Promise<unknown>,
+  waitMs: number,
+  part: string,
+  log: Log,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), waitMs);
+  });
+  try {
+    if ((await Promise.race([work, late])) === "late") log("stop.late", { part });
+  } catch (error) {
+    log("stop.failed", { part, ...faultFields(coded(error)) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
