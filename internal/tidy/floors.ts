@@ -1,0 +1,152 @@
+// The five floors as data, and the rule that keeps them: a module imports its own folder, the doors
+// (`mod.ts`) of lower floors, and on its own floor only what is listed here with a reason.
+
+import { posix } from "node:path";
+import { readSyntax } from "./syntax.ts";
+import { isTest, type SourceFile } from "./tree.ts";
+
+const floors: Readonly<Record<string, number>> = {
+  abi: 0,
+  frame: 0,
+  interaction: 0,
+  control: 0,
+  policy: 0,
+  sandbox: 0,
+  prompt: 0,
+  os: 1,
+  sock: 1,
+  bwrap: 1,
+  tree: 2,
+  "session-log": 2,
+  secret: 2,
+  builtin: 3,
+  authority: 3,
+  launch: 3,
+  model: 3,
+  session: 3,
+  run: 3,
+  daemon: 3,
+  client: 3,
+  doctor: 3,
+  cli: 4,
+  cmd: 4,
+};
+
+/** What a module may import on its own floor; `abi` may be imported by all of floor 0. */
+const neighbours: Readonly<Record<string, readonly string[]>> = {
+  // libc and descriptors are the ground that the rest of the machine stands on.
+  sock: ["os"],
+  bwrap: ["os"],
+  // Policy lines are parsed as a control; policy gives them meaning.
+  policy: ["control"],
+  // A run is the conversation of these four.
+  run: ["authority", "launch", "model", "session"],
+  // The daemon puts the services of its floor together and nothing else does.
+  daemon: ["authority", "builtin", "client", "launch", "model", "run", "session"],
+  cmd: ["cli"],
+};
+
+/** Folders that build or examine the product and are no part of it. */
+const outside = ["tidy", "e2e"];
+
+/** Packages and the only modules that may name them; a foreign thing has one owner. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  "bun:ffi": ["os"],
+  ai: ["model"],
+  "@ai-sdk/openai-compatible": ["model"],
+  yargs: ["cli", "cmd"],
+};
+
+/** Names of floor 0's surroundings: with any of these a value would not follow from its inputs. */
+const impure = new Set([
+  "Bun",
+  "process",
+  "fetch",
+  "crypto",
+  "performance",
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "Math.random",
+  "Date.now",
+]);
+
+/** `internal/run/step.ts` is of module run, `cmd/ctx/main.ts` of module cmd. */
+export function moduleOf(path: string): string | undefined {
+  const [root, name, ...rest] = path.split("/");
+  if (root === "cmd") return "cmd";
+  return root === "internal" && rest.length > 0 ? name : undefined;
+}
+
+/** One sentence for each import or name that breaks the rule, with its file and line. */
+export function floorViolations(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const module = moduleOf(file.path);
+    if (module === undefined || outside.includes(module)) return [];
+    const floor = floors[module];
+    if (floor === undefined) return [`${file.path}: module "${module}" has no floor`];
+    const syntax = readSyntax(file);
+    const said = syntax.imports.flatMap(({ specifier, line }) => {
+      const why = importRefusal(file.path, module, floor, specifier);
+      return why === undefined ? [] : [`${file.path}:${line}: ${why}`];
+    });
+    if (floor > 0 || isTest(file.path)) return said;
+    const names = syntax.names
+      .filter(({ name }) => impure.has(name))
+      .map(({ name, line }) => `${file.path}:${line}: floor 0 names ${name}`);
+    const clocks = syntax.calls
+      .filter(({ name, node }) => name === "Date" && (node["arguments"] as unknown[]).length === 0)
+      .map(({ line }) => `${file.path}:${line}: floor 0 reads the clock`);
+    return [...said, ...names, ...clocks];
+  });
+}
+
+function importRefusal(
+  path: string,
+  module: string,
+  floor: number,
+  specifier: string | undefined,
+): string | undefined {
+  if (specifier === undefined) return "an import must name its file";
+  if (!specifier.startsWith(".")) return packageRefusal(path, module, floor, specifier);
+  const target = posix.join(posix.dirname(path), specifier);
+  const theirs = moduleOf(target);
+  if (theirs === module) return module === "cmd" ? foreignCommand(path, target) : undefined;
+  if (isTest(path) && (theirs === undefined || !target.startsWith("internal/"))) return undefined;
+  // The manual is text that bootstrap writes into a tree; it is embedded, not copied.
+  if (module === "tree" && /^docs\/man\/[^/]+\.md$/.test(target)) return undefined;
+  if (theirs === undefined) return `"${specifier}" is outside the modules`;
+  if (!/^internal\/[^/]+\/mod\.ts$/.test(target)) {
+    return `"${specifier}" reaches past the door of ${theirs}`;
+  }
+  // A test may set a stage with any module, but through its door like everybody.
+  if (isTest(path)) return undefined;
+  return floorRefusal(module, floor, theirs);
+}
+
+function floorRefusal(module: string, floor: number, theirs: string): string | undefined {
+  const below = floors[theirs];
+  if (below === undefined) return `module "${theirs}" has no floor`;
+  if (below < floor || (floor === 0 && theirs === "abi")) return undefined;
+  if (below === floor && neighbours[module]?.includes(theirs)) return undefined;
+  return `${module} (floor ${floor}) may not import ${theirs} (floor ${below})`;
+}
+
+function packageRefusal(
+  path: string,
+  module: string,
+  floor: number,
+  specifier: string,
+): string | undefined {
+  if (isTest(path)) return undefined;
+  if (floor === 0 && /^(?:node:|bun)/.test(specifier)) return `floor 0 imports "${specifier}"`;
+  const only = owners[specifier];
+  if (only === undefined || only.includes(module)) return undefined;
+  return `"${specifier}" belongs to ${only.join(" and ")}`;
+}
+
+/** A program's folder is its own: what two programs share belongs to internal/. */
+function foreignCommand(path: string, target: string): string | undefined {
+  const own = path.split("/")[1];
+  return target.split("/")[1] === own ? undefined : `"${target}" is another program's`;
+}
