@@ -2,7 +2,6 @@
 // replacement and folder syncs. Everything that ctxd opens below a place an agent can write goes
 // through here. Descriptors are plain numbers; whoever opens closes.
 
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -131,7 +130,7 @@ export function replaceFile(
   content: string | Uint8Array,
   options: ReplaceOptions = {},
 ): void {
-  const temporary = `.${name.slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryName(name);
   const durable = options.durable ?? true;
   const fd = openBeneath(dirfd, temporary, "create", options.mode ?? 0o644);
   try {
@@ -153,6 +152,13 @@ export function replaceFile(
     throw error;
   }
   if (durable) fsyncSync(dirfd);
+}
+
+/** A name beside `name` that nothing else has: `.name.<12 hex digits>.tmp`. */
+export function temporaryName(name: string): string {
+  // Not node:crypto, whose import alone would cost every command several milliseconds.
+  const random = crypto.getRandomValues(new Uint8Array(6)).toHex();
+  return `.${name.slice(0, 200)}.${random}.tmp`;
 }
 
 /** Writes every byte at the descriptor's position or throws; a short write is continued. */

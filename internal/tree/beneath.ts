@@ -3,7 +3,6 @@
 // temporary name, which `sweepTemporary` takes away. Parts of a tree belong to another uid than the
 // one that writes here, so every step goes through descriptors.
 
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fchmodSync,
@@ -20,7 +19,13 @@ import {
   unlinkSync,
 } from "node:fs";
 import { posix } from "node:path";
-import { type FileOwner, openBeneath, replaceFile, throughFolder } from "../os/mod.ts";
+import {
+  type FileOwner,
+  openBeneath,
+  replaceFile,
+  temporaryName,
+  throughFolder,
+} from "../os/mod.ts";
 
 /** Runs `work` with the folder that holds `relative`, and its last component. */
 export function inFolder<T>(
@@ -50,10 +55,6 @@ export function factsBeneath(root: number, relative: string): Stats | undefined 
 
 export function linkTargetBeneath(root: number, relative: string): string {
   return inFolder(root, relative, (folder, name) => readlinkSync(throughFolder(folder, name)));
-}
-
-export function temporaryName(name: string): string {
-  return `.${name.slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`;
 }
 
 export function isTemporaryName(name: string): boolean {

@@ -3,14 +3,12 @@
 // here looks at a disk.
 
 import type { FileOwner } from "../os/mod.ts";
+import { treeVersion } from "./bootstrap-record.ts";
 import { type BuiltinAgent, builtinAgents, debugModels, promptTemplate } from "./builtin-agents.ts";
 import { type BuiltinTool, servedTools } from "./builtin-tools.ts";
 import { manualFiles } from "./manual.ts";
 import { objectFile } from "./object-file.ts";
 import { programNames } from "./programs.ts";
-
-/** Raised when a tree of an older version needs more than new text. */
-export const treeVersion = 1;
 
 export type Entry =
   | { readonly kind: "folder"; readonly path: string; readonly mode: number; readonly owner: Who }

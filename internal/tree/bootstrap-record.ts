@@ -3,29 +3,36 @@
 // updated. `pending` is written before a run changes anything, so that a run that was cut between
 // two files is not taken for a person's edit by the next one.
 
-import { createHash } from "node:crypto";
-import { z } from "zod";
 import { CodedError, controlBytesMax, fail } from "../abi/mod.ts";
+import { idMax } from "../control/mod.ts";
 import { type FileOwner, readBeneath } from "../os/mod.ts";
 import { factsBeneath, writeBeneath } from "./beneath.ts";
 
+/** Raised when a tree of an older version needs more than new text. */
+export const treeVersion = 1;
+
 export const recordPath = "bin/cortexfs.bootstrap.json";
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const id = z.int().min(0).max(4_294_967_294);
+export interface BootstrapRecord {
+  readonly schema: typeof recordFormat;
+  readonly tree_version: number;
+  readonly owner: FileOwner;
+  readonly managed: Readonly<Record<string, string>>;
+  readonly pending?: Readonly<Record<string, string>>;
+}
 
-const recordSchema = z.strictObject({
-  schema: z.literal("cortexfs.bootstrap/v1"),
-  tree_version: z.int().positive(),
-  owner: z.strictObject({ uid: id, gid: id }),
-  managed: z.record(z.string(), digest),
-  pending: z.record(z.string(), digest).optional(),
-});
+const recordFormat = "cortexfs.bootstrap/v1";
 
-export type BootstrapRecord = z.infer<typeof recordSchema>;
+export function makeRecord(
+  owner: FileOwner,
+  managed: Readonly<Record<string, string>>,
+): BootstrapRecord {
+  const { uid, gid } = owner;
+  return { schema: recordFormat, tree_version: treeVersion, owner: { uid, gid }, managed };
+}
 
 export function digestOf(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
+  return new Bun.CryptoHasher("sha256").update(content).digest("hex");
 }
 
 /** Undefined when the tree was never bootstrapped. EIO when the file is not what bootstrap wrote. */
@@ -37,10 +44,37 @@ export function readRecord(root: number): BootstrapRecord | undefined {
   } catch (error) {
     throw damaged("it is not readable JSON", error);
   }
-  const parsed = recordSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw damaged(`${issue?.path.join(".") || "the value"}: ${issue?.message ?? "it is wrong"}`);
+  const fault = faultOf(value);
+  if (fault !== undefined) throw damaged(fault);
+  return value as BootstrapRecord;
+}
+
+// By hand and not by zod: every command that opens a tree would pay for loading it.
+function faultOf(value: unknown): string | undefined {
+  if (!isObject(value)) return "it is not a JSON object";
+  if (value["schema"] !== recordFormat) return `schema is not "${recordFormat}"`;
+  const version = value["tree_version"];
+  if (typeof version !== "number" || version < 1) return "tree_version is not a positive number";
+  if (version > treeVersion) return `tree_version ${version} is newer than ${treeVersion}`;
+  const owner = value["owner"];
+  if (!isObject(owner) || !isId(owner["uid"]) || !isId(owner["gid"])) return "owner is not valid";
+  if (!isDigests(value["managed"])) return "managed does not map paths to digests";
+  const pending = value["pending"];
+  if (pending !== undefined && !isDigests(pending)) return "pending does not map paths to digests";
+  return undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= idMax;
+}
+
+function isDigests(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.values(value).every((item) => /^[0-9a-f]{64}$/.test(String(item)));
 }
 
 export function writeRecord(root: number, record: BootstrapRecord): void {
@@ -49,7 +83,7 @@ export function writeRecord(root: number, record: BootstrapRecord): void {
 
 function damaged(reason: string, cause?: unknown): CodedError {
   return new CodedError("EIO", `cannot use "${recordPath}": ${reason}`, {
-    hint: "remove it and bootstrap again: controls that differ from the built-in text are then kept",
+    hint: "remove it and bootstrap again; controls that differ from the built-in text are kept then",
     cause,
   });
 }

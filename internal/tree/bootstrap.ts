@@ -8,13 +8,15 @@ import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
 import { type FileOwner, openPath, tryLock } from "../os/mod.ts";
 import { isTemporaryName, sweepTemporary } from "./beneath.ts";
 import { type Action, applyEntry, decide } from "./bootstrap-entry.ts";
-import { type Entry, planTree, rootEntries, treeVersion } from "./bootstrap-plan.ts";
+import { type Entry, planTree, rootEntries } from "./bootstrap-plan.ts";
 import {
   type BootstrapRecord,
   checkOwner,
   digestOf,
+  makeRecord,
   readRecord,
   recordPath,
+  treeVersion,
   writeRecord,
 } from "./bootstrap-record.ts";
 import { runnerLine } from "./object-file.ts";
@@ -139,12 +141,7 @@ function nextRecord(
     if (action !== "keep") managed[entry.path] = digestOf(entry.text);
     else if (kept !== undefined) managed[entry.path] = kept;
   }
-  return {
-    schema: "cortexfs.bootstrap/v1",
-    tree_version: treeVersion,
-    owner: { uid: owner.uid, gid: owner.gid },
-    managed,
-  };
+  return makeRecord(owner, managed);
 }
 
 /** Until the run ends, a control is ours with its old digest or with the one it is about to get. */

@@ -3,7 +3,6 @@
 // named by the environment (CTX_SOURCE, CTX_RUNTIME_DIR, CTX_CONFIG_DIR, CTX_SECRETS_DIR), so that a
 // throw-away tree shares nothing with a person's own.
 
-import { createHash } from "node:crypto";
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { fail } from "../abi/mod.ts";
@@ -61,7 +60,7 @@ function sourceOf({ source, env }: PlacesOptions, system: boolean): string {
  * example through a symlink, give the same folder.
  */
 export function treeRuntime(places: Pick<Places, "runtime" | "source">): string {
-  const hash = createHash("sha256").update(canonical(places.source)).digest("hex");
+  const hash = new Bun.CryptoHasher("sha256").update(canonical(places.source)).digest("hex");
   return join(places.runtime, `tree-${hash.slice(0, 16)}`);
 }
 

@@ -19,8 +19,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fail } from "../abi/mod.ts";
-import { openBeneath, throughFolder } from "../os/mod.ts";
-import { factsBeneath, inFolder, temporaryName } from "./beneath.ts";
+import { openBeneath, temporaryName, throughFolder } from "../os/mod.ts";
+import { factsBeneath, inFolder } from "./beneath.ts";
 
 export const programNames = ["ctx", "tsh", "ctxterm", "ctxmcp", "ctxd"] as const;
 
