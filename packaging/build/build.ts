@@ -54,7 +54,9 @@ function commitName(): string {
   return head.stdout.toString().trim() + (changed.stdout.length > 0 ? "-changed" : "");
 }
 
-async function buildAll(names: readonly string[], commit: string): Promise<void> {
+/** One program that does not compile keeps none of the others from being built. */
+async function buildAll(names: readonly string[], commit: string): Promise<string[]> {
+  const failures: string[] = [];
   const base = hardenedBase();
   const scratch = mkdtempSync(join(cache, "build-"));
   try {
@@ -63,14 +65,20 @@ async function buildAll(names: readonly string[], commit: string): Promise<void>
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         const begun = performance.now();
         const target = join(dist, name);
-        await compile({ top, base, commit, entry: `cmd/${name}/main.ts`, scratch, target });
-        report(name, performance.now() - begun);
+        const job = { top, base, commit, entry: `cmd/${name}/main.ts`, scratch, target };
+        try {
+          await compile(job);
+          report(name, performance.now() - begun);
+        } catch (error) {
+          failures.push(error instanceof Error ? error.message : String(error));
+        }
       }
     };
     await Promise.all(Array.from({ length: availableParallelism() }, worker));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+  return failures;
 }
 
 function report(name: string, milliseconds: number): void {
@@ -93,11 +101,8 @@ const digest = sourceDigest(top, commit);
 if (!upToDate(names, digest)) {
   rmSync(stamp, { force: true });
   process.stdout.write(`building ${names.length} programs at ${commit}\n`);
-  try {
-    await buildAll(names, commit);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  }
+  const failures = await buildAll(names, commit);
+  for (const failure of failures) process.stderr.write(`${failure}\n`);
+  if (failures.length > 0) process.exit(1);
   writeFileSync(stamp, digest);
 }
