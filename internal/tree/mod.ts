@@ -10,6 +10,7 @@ export {
 export { type BuiltinTool, builtinTools, isBuiltinTool, servedTools } from "./builtin-tools.ts";
 export { controlAt, readControl, writeControl } from "./control-file.ts";
 export { manualFiles, manualTopics } from "./manual.ts";
+export { materializeModel, modelObjectName } from "./materialize.ts";
 export { loadModel, type ModelObject, modelName, resolveAlias } from "./model.ts";
 export { objectMetadata } from "./object-file.ts";
 export {
@@ -22,5 +23,6 @@ export {
   viewToSource,
 } from "./open.ts";
 export { type Places, resolvePlaces, treeRuntime } from "./places.ts";
+export { loadProviders, type Provider, type ProviderFormat, parseProvider } from "./providers.ts";
 export { ensureRuntimeFolder } from "./runtime-folder.ts";
 export { loadTool, type ToolObject } from "./tool.ts";
