@@ -12,6 +12,17 @@ interface CodeFacts {
 /** Every exit status a program of this project may end with on its own account. */
 export type ExitStatus = 0 | 1 | 2 | 13 | 69 | 70 | 130;
 
+/** What each exit status means, mirrored in `abi/exit-codes.json`. */
+export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
+  0: "success",
+  1: "general failure, or a run that ended with error or interrupted",
+  2: "bad arguments or bad input",
+  13: "a layer of authority refused",
+  69: "a service is unavailable, busy or too slow; the same request may succeed later",
+  70: "an internal failure: damaged files, input or output errors, or a bug",
+  130: "cancelled",
+};
+
 const table = {
   EINVAL: { exit: 2, retryable: false, meaning: "an argument, control or frame is malformed" },
   EMSGSIZE: { exit: 2, retryable: false, meaning: "a line, input or prompt exceeds its bound" },

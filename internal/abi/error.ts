@@ -69,5 +69,5 @@ export function foldErrno(name: string): Code {
     ENFILE: "busy",
     ENOMEM: "busy",
   };
-  return folded[name] ?? "EIO";
+  return Object.hasOwn(folded, name) ? (folded[name] ?? "EIO") : "EIO";
 }

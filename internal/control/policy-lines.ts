@@ -126,8 +126,7 @@ function nameFault(kind: PolicyClass, name: string): string | undefined {
 function patternFault(text: string): { offset: number; reason: string } | undefined {
   const hit = /[*?[\]{}$%]/.exec(text);
   if (hit === null) return undefined;
-  const kind = /[$%]/.test(hit[0]) || (hit[0] === "{" && text[hit.index - 1] === "$");
-  const name = kind ? "a variable" : "a glob";
+  const name = /[$%]/.test(hit[0]) ? "a variable" : "a glob";
   return {
     offset: hit.index,
     reason: `${quoted(text)} is ${name}, policy v0 takes names as they are`,

@@ -28,7 +28,7 @@ describe("parsePolicy() accepts", () => {
     for (const [kind, permissions] of Object.entries(classPermissions)) {
       for (const permission of permissions) {
         const name = names[kind] ?? "fs.read";
-        const { lines } = policy(`allow coder_t ${kind}:%{name} ${permission}\n`);
+        const { lines } = policy(`allow coder_t ${kind}:${name} ${permission}\n`);
         expect(lines as unknown).toEqual([
           { subject: "coder_t", object: { class: kind, name }, permission, line: 1 },
         ]);
