@@ -20,8 +20,8 @@ export interface AgentService {
   /** The uid that may ask everything. */
   readonly owner: number;
   readonly sessions: Sessions;
-  /** False once the server stops: nothing new is admitted. */
-  readonly admitting: () => boolean;
+  /** Aborted once the server stops: nothing new is admitted. */
+  readonly stopping: AbortSignal;
   /** Throws a coded error when the agent cannot run now or the scope is not allowed. */
   admit(request: OpRequest): void;
   /** Called for a failure that is not the peer's. */
@@ -63,13 +63,12 @@ async function answerFirst(connection: Connection, service: AgentService): Promi
     const { agent, owner } = service;
     return errorLine("EACCES", `agent "${agent}" belongs to uid ${owner}, the peer is uid ${uid}`);
   }
-  const line = await firstLine(connection);
+  const line = await firstLine(connection, service.stopping);
   if (line === undefined) return "";
   if (!line.ok) return errorLine(line.code, line.reason);
   const decoded = decodeOpLine(line.line);
   if (!decoded.ok) return errorLine(decoded.code, decoded.message);
   const { request } = decoded;
-  if (!service.admitting()) return errorLine("EHOSTDOWN", "the server is stopping");
   if (uid !== service.owner && !rootOps.has(request.op)) {
     const allowed = [...rootOps].join(", ");
     return errorLine("EACCES", `op "${request.op}" is the owner's; uid 0 may ask ${allowed}`);

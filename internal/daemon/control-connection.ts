@@ -12,6 +12,7 @@ export interface ControlService {
   readonly serverUid: number;
   readonly agents: AgentSockets;
   readonly sessions: Pick<Sessions, "counts">;
+  readonly stopping: AbortSignal;
   rescan(): void;
   /** Begins the clean stop; returns at once. */
   stop(): void;
@@ -24,7 +25,7 @@ export async function serveControlConnection(
 ): Promise<void> {
   let stops = false;
   try {
-    const line = await firstLine(connection);
+    const line = await firstLine(connection, service.stopping);
     if (line !== undefined) {
       if (!line.ok) fail(line.code, line.reason);
       const reply = answer(line.line, connection.peer.uid, service);

@@ -32,7 +32,7 @@ export const sessionsCloseMs = 3500;
 export const launcherCloseMs = 700;
 
 /** Time for last frames to reach their clients. Past it connections are cut. */
-export const connectionsCloseMs = 300;
+export const connectionsCloseMs = 500;
 
 export interface ServeOptions {
   readonly places: Places;
@@ -82,7 +82,7 @@ async function start(
     lock,
     ...services,
     connections: new Set(),
-    admitting: true,
+    stopping: new AbortController(),
   };
   const agents = openAgents(state, folders);
   undo.push(() => agents.close());
@@ -96,10 +96,8 @@ async function start(
   rescan();
 
   const stopped = Promise.withResolvers<void>();
-  let stopping = false;
   const stop = (): Promise<void> => {
-    if (!stopping) {
-      stopping = true;
+    if (!state.stopping.signal.aborted) {
       void takeApart(state, agents, control).then(stopped.resolve);
     }
     return stopped.promise;
@@ -109,6 +107,7 @@ async function start(
     serverUid: places.uid,
     agents,
     sessions: services.sessions,
+    stopping: state.stopping.signal,
     rescan,
     stop: () => void stop(),
   };
@@ -133,8 +132,8 @@ interface State extends Services {
   readonly tree: Tree;
   readonly lock: ServerLock;
   readonly connections: Set<Connection>;
-  /** False from the moment the server stops. */
-  admitting: boolean;
+  /** Aborted from the moment the server stops. */
+  readonly stopping: AbortController;
 }
 
 function track({ connections, options }: State, connection: Connection): void {
@@ -157,7 +156,7 @@ function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
         agent,
         owner,
         sessions,
-        admitting: () => state.admitting,
+        stopping: state.stopping.signal,
         admit: (request) => admit({ tree, server, agent, owner }, request),
         onFault: (error) => options.log("request.failed", { agent, ...faultFields(error) }),
       });
@@ -196,13 +195,13 @@ function openControl(state: State, runtime: string, service: ControlService): Li
 /** The clean stop. Runs that are cut here are closed as `interrupted`, as recovery would. */
 async function takeApart(state: State, agents: AgentSockets, control: LineServer): Promise<void> {
   const { log } = state.options;
-  state.admitting = false;
+  state.stopping.abort();
   log("stopping");
   agents.stop();
   control.stop();
   await settleWithin(state.sessions.close(), sessionsCloseMs, "sessions", log);
   await settleWithin(state.launcher.close(), launcherCloseMs, "launcher", log);
-  for (const connection of state.connections) connection.end();
+  // Streams end by themselves once their runs are closed; a client that does not read is cut.
   const gone = Promise.all([...state.connections].map(({ closed }) => closed));
   await settleWithin(gone, connectionsCloseMs, "connections", log);
   agents.close();

@@ -3,4 +3,10 @@
 export { type ConnectOptions, connectLines } from "./client.ts";
 export { type CloseReason, Connection, type ConnectionOptions } from "./connection.ts";
 export * from "./limits.ts";
-export { firstLine, type LineServer, listenLines, type ServerOptions } from "./server.ts";
+export {
+  type FirstLine,
+  firstLine,
+  type LineServer,
+  listenLines,
+  type ServerOptions,
+} from "./server.ts";

@@ -4,7 +4,7 @@ export interface RawPeer {
   write(bytes: string | Uint8Array): void;
   /** Bytes written that the kernel has not taken. */
   unsent(): number;
-  /** Closes the writing side only. */
+  /** Closes the writing side only, once everything is written. */
   shutdown(): void;
   destroy(): void;
   pause(): void;
@@ -19,6 +19,7 @@ export interface RawPeer {
 export async function rawPeer(path: string): Promise<RawPeer> {
   let text = "";
   let ended = false;
+  let shutting = false;
   let backlog = new Uint8Array();
   let wake = () => {};
   const decoder = new TextDecoder();
@@ -37,6 +38,7 @@ export async function rawPeer(path: string): Promise<RawPeer> {
       drain(self) {
         const taken = self.write(backlog);
         if (taken > 0) backlog = backlog.slice(taken);
+        if (shutting && backlog.length === 0) self.shutdown();
       },
       end: finish,
       close: finish,
@@ -54,7 +56,10 @@ export async function rawPeer(path: string): Promise<RawPeer> {
       backlog = all.slice(taken);
     },
     unsent: () => backlog.length,
-    shutdown: () => socket.shutdown(),
+    shutdown() {
+      shutting = true;
+      if (backlog.length === 0) socket.shutdown();
+    },
     destroy: () => socket.terminate(),
     pause: () => socket.pause(),
     resume: () => socket.resume(),

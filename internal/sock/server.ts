@@ -103,19 +103,33 @@ function accept(socket: BunSocket, options: ServerOptions, open: Set<Connection>
 
 /**
  * The first line under the clock of a connection that was just accepted: ETIMEDOUT in place of a
- * peer that connects and says nothing.
+ * peer that connects and says nothing, EHOSTDOWN once `stopping` is aborted.
  */
-export async function firstLine(connection: Connection, waitMs = firstLineMs) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), waitMs);
-  });
-  const line = await Promise.race([connection.next(), late]);
-  clearTimeout(timer);
-  if (line !== "late") return line;
-  const reason = `no whole line within ${waitMs / 1000} s`;
-  return { ok: false, code: "ETIMEDOUT", reason } as const;
+export async function firstLine(
+  connection: Connection,
+  stopping: AbortSignal,
+  waitMs = firstLineMs,
+): Promise<FirstLine | undefined> {
+  const { promise, resolve } = Promise.withResolvers<FirstLine>();
+  const down = () =>
+    resolve({ ok: false, code: "EHOSTDOWN", reason: "the server is stopping" } as const);
+  if (stopping.aborted) down();
+  stopping.addEventListener("abort", down, { once: true });
+  const timer = setTimeout(() => {
+    const reason = `no whole line within ${waitMs / 1000} s`;
+    resolve({ ok: false, code: "ETIMEDOUT", reason });
+  }, waitMs);
+  try {
+    return await Promise.race([promise, connection.next()]);
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener("abort", down);
+  }
 }
+
+export type FirstLine =
+  | { readonly ok: true; readonly line: string }
+  | { readonly ok: false; readonly code: Code; readonly reason: string };
 
 function removeStaleSocket(path: string, name: string): void {
   const facts = lstatSync(path, { throwIfNoEntry: false });

@@ -163,12 +163,27 @@ describe("listenLines()", () => {
 
   test("firstLine() gives ETIMEDOUT to a peer that says nothing", async () => {
     const { path } = serve(async (connection) => {
-      const line = await firstLine(connection, 20);
+      const line = await firstLine(connection, new AbortController().signal, 20);
       if (line?.ok === false) connection.send(refusal(line.code, line.reason));
       connection.end();
     });
     const peer = await rawPeer(path);
     expect(JSON.parse(await peer.rest()).code).toBe("ETIMEDOUT");
+  });
+
+  test("firstLine() gives EHOSTDOWN to a peer that is still silent when the server stops", async () => {
+    const stopping = new AbortController();
+    const waits = Promise.withResolvers<void>();
+    const { path } = serve(async (connection) => {
+      waits.resolve();
+      const line = await firstLine(connection, stopping.signal);
+      if (line?.ok === false) connection.send(refusal(line.code, line.reason));
+      connection.end();
+    });
+    const peer = await rawPeer(path);
+    await waits.promise;
+    stopping.abort();
+    expect(JSON.parse(await peer.rest()).code).toBe("EHOSTDOWN");
   });
 
   test("replaces a socket that a killed server left and refuses to replace a file", async () => {
