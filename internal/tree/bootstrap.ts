@@ -54,6 +54,7 @@ export function bootstrap(options: BootstrapOptions): BootstrapReport {
   const source = futureCanonical(options.source);
   const check = options.check ?? false;
   runnerLine(source);
+  checkProcess(options.owner);
   for (const name of programNames) findProgram(options.binaries, name);
   const root = openRoot(source, check);
   if (root === undefined) {
@@ -97,7 +98,6 @@ function update(
   checkRoot(root, source);
   const record = readRecord(root);
   checkOwner(record, options.owner);
-  checkProcess(options.owner);
   const decided = plan(options, source).map((entry) => ({
     entry,
     action: named(source, entry.path, "look at", () =>

@@ -2,6 +2,8 @@
 // model is shown and what a call is checked against, so their texts give units, bounds and defaults.
 // A tool that is not served yet is not made: an object that does nothing would be a lie.
 
+import { observationBytesMax } from "../abi/mod.ts";
+
 export interface BuiltinTool {
   readonly name: string;
   /** True when this version really runs it; only then does bootstrap make the object. */
@@ -64,7 +66,7 @@ const fsRead: BuiltinTool = {
         type: "integer",
         minimum: 1,
         maximum: builtinOutputBytesMax,
-        description: `Most bytes to return, 1 to ${builtinOutputBytesMax}; a character is never split. Default: up to the end of the file, within that bound.`,
+        description: `Most bytes to return, 1 to ${builtinOutputBytesMax}; a character is never split. Default: what one answer holds, somewhat less than ${observationBytesMax}; the host cuts a longer one.`,
       },
       line_start: bytes("First line to return, counted from 1. Default 1.", 1),
       line_end: bytes("Last line to return, itself included. Default: the last line.", 1),
@@ -78,7 +80,7 @@ const fsList: BuiltinTool = {
   name: "fs.list",
   served: true,
   description:
-    "List a folder. The answer is one JSON object a line with the entry's path, its type (file, folder, symlink or other) and, for a file, its size in bytes. Symlinks are listed, never followed. Use a small depth first and go into what matters.",
+    "List a folder. The answer is one JSON object a line with the entry's path below it, type, size in bytes, mode and time of the last change. Symlinks are listed, never followed. Use a small depth first and go into what matters.",
   cap: ["read"],
   schema: schema(
     {
@@ -93,7 +95,7 @@ const fsList: BuiltinTool = {
         type: "integer",
         minimum: 1,
         maximum: listEntriesMax,
-        description: `Most entries to return, 1 to ${listEntriesMax}; the answer says when there were more. Default 1000.`,
+        description: `Most entries to return, 1 to ${listEntriesMax}; the answer says when there were more. Default 1000, or what one answer holds.`,
       },
     },
     ["path"],
@@ -105,7 +107,7 @@ const fsStat: BuiltinTool = {
   name: "fs.stat",
   served: true,
   description:
-    "Tell whether a path exists and what it is. The answer is one JSON object with type, size in bytes, mode, owner and time of the last change. A symlink is described itself, not its target.",
+    "Tell whether a path exists and what it is. The answer is one JSON object with path, type, size in bytes, mode, owner and time of the last change; of a symlink it is the link itself and its target.",
   cap: ["read"],
   schema: schema({ path: path("File or folder to look at") }, ["path"]),
   subjects: everyone,
