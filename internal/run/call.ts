@@ -1,0 +1,207 @@
+// One tool call of a model, from its record to its result. The call is durable before anything of
+// it is looked at; authority is asked anew, from the files as they are now; the input is checked;
+// only then something is launched. Whatever happens, there is exactly one result.
+
+import { dirname, join } from "node:path";
+import { coded, fail, isObjectName } from "../abi/mod.ts";
+import { authorize, type Question, visibleTools } from "../authority/mod.ts";
+import type { AgentControls } from "../control/mod.ts";
+import type { LaunchRequest } from "../launch/mod.ts";
+import type { RunContext, ToolOutcome } from "../session/mod.ts";
+import { loadAgent, type ToolObject } from "../tree/mod.ts";
+import type { AnswerCall } from "./answer.ts";
+import type { ExecutorOptions } from "./environment.ts";
+import { type Offer, toolListing } from "./offer.ts";
+import { errorOutcome, explainHint, okOutcome, refusalReason } from "./report.ts";
+import { checkInput } from "./schema.ts";
+import { parseTsh, tshTool } from "./tsh.ts";
+
+/** Characters of one call's arguments. Past it EMSGSIZE, and the record holds only their length. */
+export const callArgumentsCharsMax = 768 * 1024;
+
+/** Characters of a made-up tool name that are kept. */
+const nameCharsMax = 64;
+
+export interface CallResult {
+  /** The host's id; a model's own ids may repeat and mean nothing here. */
+  readonly id: string;
+  readonly status: "ok" | "error";
+  /** What the model is shown. */
+  readonly content: string;
+}
+
+/** Runs one call. Throws only when the run is cancelled or the session cannot record. */
+export async function runCall(
+  options: ExecutorOptions,
+  context: RunContext,
+  offer: Offer,
+  call: AnswerCall,
+): Promise<CallResult> {
+  const name = isObjectName(call.name) ? call.name : call.name.slice(0, nameCharsMax);
+  const id = await context.toolCall(name, recordedArguments(call));
+  const outcome = await outcomeOf(options, context, offer, call, id);
+  if (context.signal.aborted) fail("ECANCELED", "the run was cancelled");
+  const seen = await context.toolResult(id, name, outcome);
+  const content = seen.truncated ? `${seen.content}\n[cut: truncated output]` : seen.content;
+  return { id, status: outcome.status, content };
+}
+
+/** Arguments that are no object are kept as they were said. */
+function recordedArguments(call: AnswerCall): unknown {
+  if (call.raw.length > callArgumentsCharsMax) return { omitted: `${call.raw.length} characters` };
+  return call.args ?? call.raw;
+}
+
+async function outcomeOf(
+  options: ExecutorOptions,
+  context: RunContext,
+  offer: Offer,
+  call: AnswerCall,
+  id: string,
+): Promise<ToolOutcome> {
+  try {
+    checkCall(context.agent, offer, call);
+    if (call.name !== tshTool.name)
+      return await runTool(options, context, id, call.name, call.args);
+    const command = parseTsh(call.args);
+    if (command.kind === "tool") {
+      return await runTool(options, context, id, command.name, command.args);
+    }
+    return okOutcome(answerBuiltin(options, context.agent, command));
+  } catch (thrown) {
+    return errorOutcome(coded(thrown));
+  }
+}
+
+function checkCall(agent: string, offer: Offer, call: AnswerCall): void {
+  if (!offer.tools.some((tool) => tool.name === call.name)) {
+    const name = JSON.stringify(call.name.slice(0, nameCharsMax));
+    fail("EACCES", `tool ${name} is not declared for agent "${agent}"`, {
+      hint: `run it through tsh: {"args":[${name},"{…}"]}`,
+    });
+  }
+  if (call.raw.length > callArgumentsCharsMax) {
+    fail("EMSGSIZE", `the arguments of "${call.name}" exceed ${callArgumentsCharsMax} characters`);
+  }
+  if (call.args === undefined) {
+    fail("EINVAL", `the arguments of "${call.name}" are not a JSON object`);
+  }
+}
+
+function answerBuiltin(
+  options: ExecutorOptions,
+  agent: string,
+  command: { readonly kind: "tools" } | { readonly kind: "which" | "help"; readonly name: string },
+): string {
+  const { tree, server } = options;
+  const controls = loadAgent(tree, agent);
+  if (command.kind === "tools") {
+    return toolListing(visibleTools({ tree, agent, controls, server }));
+  }
+  const tool = allowedTool(options, agent, controls, command.name);
+  if (command.kind === "which") return tool.viewPath;
+  return `${tool.name}: ${tool.description}\n${JSON.stringify(tool.schema, null, 2)}`;
+}
+
+/** The tool by that name if the agent may execute it now; else throws the explained refusal. */
+function allowedTool(
+  options: ExecutorOptions,
+  agent: string,
+  controls: AgentControls,
+  name: string,
+): ToolObject {
+  const { tree, server } = options;
+  if (!isObjectName(name)) {
+    return fail("EINVAL", `tool name ${JSON.stringify(name.slice(0, nameCharsMax))} is not valid`);
+  }
+  const question: Question = { object: { class: "tool", name }, permission: "execute" };
+  const { verdict, tool } = authorize({ tree, agent, controls, server, question });
+  if (verdict.allowed && tool !== undefined) return tool;
+  const message = `tool "${name}" is refused for agent "${agent}": ${refusalReason(verdict)}`;
+  return fail(verdict.code ?? "EACCES", message, { hint: explainHint(agent, question) });
+}
+
+async function runTool(
+  options: ExecutorOptions,
+  context: RunContext,
+  id: string,
+  name: string,
+  args: unknown,
+): Promise<ToolOutcome> {
+  const { agent } = context;
+  const controls = loadAgent(options.tree, agent);
+  const tool = allowedTool(options, agent, controls, name);
+  await checkInput(name, tool.schema, args);
+  if (controls.approval === "ask") {
+    const message = "approval is asked and nobody can answer in this version";
+    fail("EACCES", `tool "${name}" was not run: ${message}`, {
+      hint: `agent/${agent}.d/approval says ask`,
+    });
+  }
+  const request = launchRequest(options, context, controls, tool, args);
+  const { signal } = context;
+  const onOutput = (text: string) => context.toolDelta(id, text);
+  const outcome = await options.launcher.run(request, { signal, onOutput });
+  const notice = await newGitNotice(context, outcome.newGit);
+  return {
+    status: outcome.status,
+    ...(outcome.code === undefined ? {} : { code: outcome.code }),
+    output: outcome.output + notice,
+    dropped: outcome.dropped,
+  };
+}
+
+/** Hooks in a `.git` that a call made would run as the person who uses git there next. */
+async function newGitNotice(context: RunContext, paths: readonly string[]): Promise<string> {
+  if (paths.length === 0 || context.signal.aborted) return "";
+  const text = `a tool call made ${paths.join(", ")}: hooks in it would run as whoever uses git there`;
+  await context.note("EACCES", text, `session/${context.session}`);
+  return `\n[${text}]`;
+}
+
+function launchRequest(
+  options: ExecutorOptions,
+  context: RunContext,
+  controls: AgentControls,
+  tool: ToolObject,
+  args: unknown,
+): LaunchRequest {
+  const { tree, server } = options;
+  const { agent, session, run, scope, workspace, cwd } = context;
+  const question: Question = {
+    object: { class: "network", name: "default" },
+    permission: "connect",
+  };
+  const { verdict } = authorize({ tree, agent, controls, server, question });
+  const visible = visibleTools({ tree, agent, controls, server }).map((one) => one.tool);
+  return {
+    agent,
+    controls,
+    session,
+    run,
+    scope,
+    home: homeOf(options, context, controls),
+    tool,
+    args,
+    network: verdict.allowed,
+    visible,
+    timeoutMs: timeoutOf(tool, args) ?? options.toolTimeoutMs,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+}
+
+/** A private session lies in the agent's home; any other session has none to derive it from. */
+function homeOf(options: ExecutorOptions, context: RunContext, controls: AgentControls): string {
+  const { scope, sessionFolder, agent } = context;
+  if (scope.kind === "private" && sessionFolder !== undefined)
+    return dirname(dirname(sessionFolder));
+  return join(options.tree.source, "home", String(controls.owner), "agent", agent);
+}
+
+/** The built-in command tool says how long it may take; its schema bounds what it can say. */
+function timeoutOf(tool: ToolObject, args: unknown): number | undefined {
+  if (!tool.builtin || tool.name !== "shell.exec") return undefined;
+  const value = (args as { timeout_ms?: unknown }).timeout_ms;
+  return typeof value === "number" ? value : undefined;
+}

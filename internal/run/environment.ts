@@ -1,0 +1,26 @@
+// What a run needs from its host, and what one run carries through its steps.
+
+import type { Server } from "../authority/mod.ts";
+import type { ModelChoice } from "../control/mod.ts";
+import type { Launcher } from "../launch/mod.ts";
+import type { ModelClient } from "../model/mod.ts";
+import type { Places, Tree } from "../tree/mod.ts";
+
+export interface ExecutorOptions {
+  readonly tree: Tree;
+  readonly places: Places;
+  readonly launcher: Launcher;
+  readonly server: Server;
+  /** Model calls of one run that may be answered by tool calls. Past it the run fails, EMSGSIZE. */
+  readonly modelSteps: number;
+  /** Milliseconds that one tool call may take when it does not say so itself. */
+  readonly toolTimeoutMs: number;
+  /** Makes a client of a model; the product's own unless a test puts another in its place. */
+  readonly resolve?: ResolveModel;
+}
+
+export type ResolveModel = (input: {
+  readonly tree: Tree;
+  readonly places: Places;
+  readonly choice: ModelChoice;
+}) => ModelClient;

@@ -1,0 +1,7 @@
+// The door of runs: the executor that a session service calls, and the prompt it would use.
+
+export type { ExecutorOptions, ResolveModel } from "./environment.ts";
+export { createExecutor } from "./executor.ts";
+export { type Offer, offeredTools } from "./offer.ts";
+export { type SystemPromptInput, systemPrompt } from "./system-prompt.ts";
+export { tshTool } from "./tsh.ts";

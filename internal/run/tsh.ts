@@ -1,0 +1,122 @@
+// The host's side of the native tool `tsh`: which tool a list of words names and with what input.
+// Words are split already; nothing here is a shell, expands anything or looks at PATH. Pure.
+
+import { fail } from "../abi/mod.ts";
+import type { ModelTool } from "../model/mod.ts";
+
+export const tshTool: ModelTool = {
+  name: "tsh",
+  description: [
+    "Run any CortexFS tool that is visible to you, by its name.",
+    'args is the tool\'s name and its input as one JSON object: ["fs.read","{\\"path\\":\\"a.md\\"}"].',
+    'Some take plain words too: ["fs.read","a.md"], ["shell.exec","ls","-l"].',
+    '["tools"] lists the tools, ["help","NAME"] shows a tool\'s schema, ["which","NAME"] its place.',
+    "It is no host shell: only tools found through CTX_PATH run, each checked by policy.",
+  ].join(" "),
+  schema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      args: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        maxItems: 256,
+        description: "The tool's name, then its input.",
+      },
+    },
+    required: ["args"],
+    additionalProperties: false,
+  },
+};
+
+/** Words that the host answers itself. */
+const builtins = ["tools", "which", "help"] as const;
+
+/** Words of the terminal's tsh that have no meaning in a call of this version. */
+const later = new Set(["load", "unload", "pin", "unpin", "loads", "config", "exit"]);
+
+export type TshCommand =
+  | { readonly kind: "tools" }
+  | { readonly kind: "which" | "help"; readonly name: string }
+  | { readonly kind: "tool"; readonly name: string; readonly args: unknown };
+
+/** Input fields by position, for tools that take plain words. */
+const positional: Readonly<Record<string, (words: readonly string[]) => unknown>> = {
+  "fs.read": ([path, ...rest]) => rest.length === 0 && path !== undefined && { path },
+  "fs.list": ([path = ".", ...rest]) => rest.length === 0 && { path },
+  "fs.stat": ([path, ...rest]) => rest.length === 0 && path !== undefined && { path },
+  "fs.write": ([path, content, ...rest]) =>
+    rest.length === 0 && content !== undefined && { path, content },
+  "fs.replace": ([path, old, text, ...rest]) =>
+    rest.length === 0 && text !== undefined && { path, old, new: text },
+  // One word is a command line for the shell; several are a program and its arguments.
+  "shell.exec": (words) => words.length > 0 && { cmd: words.length === 1 ? words[0] : [...words] },
+};
+
+/** Throws EINVAL for words that name nothing to do; whether the tool exists is not asked here. */
+export function parseTsh(args: unknown): TshCommand {
+  const words = wordsOf(args);
+  const [name = "", ...rest] = words;
+  const builtin = builtins.find((word) => word === name);
+  if (builtin === "tools") {
+    return rest.length === 0 ? { kind: "tools" } : fail("EINVAL", "tsh tools takes no argument");
+  }
+  if (builtin !== undefined) {
+    const [subject] = rest;
+    if (subject !== undefined && rest.length === 1) return { kind: builtin, name: subject };
+    return fail("EINVAL", `tsh ${builtin} takes one tool name`);
+  }
+  if (later.has(name)) {
+    return fail("EINVAL", `tsh ${name} is not available in this version`, {
+      hint: "every visible tool can be run without loading it",
+    });
+  }
+  if (name === tshTool.name) return fail("EINVAL", "tsh does not run itself");
+  return { kind: "tool", name, args: inputOf(name, rest) };
+}
+
+function wordsOf(args: unknown): readonly string[] {
+  const words = (args as { args?: unknown } | null | undefined)?.args;
+  const valid = Array.isArray(words) && words.length > 0 && words.every(isText);
+  if (valid) return words as readonly string[];
+  return fail("EINVAL", `tsh takes {"args":["NAME", …]} with at least one word`);
+}
+
+const isText = (word: unknown) => typeof word === "string";
+
+function inputOf(name: string, words: readonly string[]): unknown {
+  const [first] = words;
+  if (words.length === 1 && first !== undefined) {
+    const object = jsonObject(first);
+    if (object !== undefined) return object;
+  }
+  const convention = positional[name];
+  if (convention === undefined) {
+    if (words.length === 0) return {};
+    const example = JSON.stringify({ args: [name, "{…}"] });
+    return fail("EINVAL", `tool "${name}" takes its input as one JSON object: ${example}`);
+  }
+  return (
+    convention(words) ||
+    fail("EINVAL", `tool "${name}" takes other arguments`, { hint: usage[name] ?? "" })
+  );
+}
+
+const usage: Readonly<Record<string, string>> = {
+  "fs.read": "fs.read PATH",
+  "fs.list": "fs.list [PATH]",
+  "fs.stat": "fs.stat PATH",
+  "fs.write": "fs.write PATH CONTENT",
+  "fs.replace": "fs.replace PATH OLD NEW",
+  "shell.exec": "shell.exec CMD…",
+};
+
+function jsonObject(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
