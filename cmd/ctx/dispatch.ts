@@ -1,3 +1,123 @@
-export async function run(_argv: readonly string[]): Promise<number> {
+// Finds the command of a line and loads its file, and nothing else: the table holds loaders, so an
+// unused command costs nothing at start.
+
+import { fail } from "../../internal/abi/mod.ts";
+import { isTerminal, printRaw } from "../../internal/cli/mod.ts";
+import type { Command, FastCommand } from "./command.ts";
+import { help } from "./help.ts";
+
+const fastCommands: Readonly<Record<string, () => Promise<FastCommand>>> = {
+  status: () => import("./status.ts"),
+  ls: () => import("./ls.ts"),
+  cat: () => import("./cat.ts"),
+  set: () => import("./set.ts"),
+  "validate-name": () => import("./validate-name.ts"),
+};
+
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  bootstrap: () => import("./bootstrap.ts"),
+  completion: () => import("./completion.ts"),
+  doctor: () => import("./doctor.ts"),
+  serve: () => import("./serve.ts"),
+  which: () => import("./which.ts"),
+  "agent cancel": () => import("./agent-cancel.ts"),
+  "agent chat": () => import("./agent-chat.ts"),
+  "agent history": () => import("./agent-history.ts"),
+  "agent list": () => import("./agent-list.ts"),
+  "agent output": () => import("./agent-output.ts"),
+  "agent prompt": () => import("./agent-prompt.ts"),
+  "agent resume": () => import("./agent-resume.ts"),
+  "agent send": () => import("./agent-send.ts"),
+  "agent status": () => import("./agent-status.ts"),
+  "agent tools": () => import("./agent-tools.ts"),
+  "policy check": () => import("./policy-check.ts"),
+  "policy explain": () => import("./policy-explain.ts"),
+};
+
+/** Commands that stand for `agent NAME` with the default agent. */
+const shortForms: readonly string[] = ["send", "chat", "resume", "history", "cancel"];
+
+/** Names of the commands, or of those of one group. */
+export function commandNames(group?: string): string[] {
+  const all = [...Object.keys(fastCommands), ...Object.keys(commands), ...shortForms, "exec"];
+  if (group !== undefined) {
+    const inGroup = all.filter((name) => name.startsWith(`${group} `));
+    return inGroup.map((name) => name.slice(group.length + 1)).sort();
+  }
+  return [...new Set(all.map((name) => name.split(" ", 1)[0] as string))].sort();
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const [first, second, ...rest] = argv;
+  if (first === undefined) return isTerminal(0) && isTerminal(1) ? run(["chat"]) : showHelp(2);
+  if (first === "help")
+    return second === undefined ? showHelp(0) : run([second, ...rest, "--help"]);
+  if (first === "exec") return (await import("./exec.ts")).run(argv);
+  if (Object.hasOwn(fastCommands, first)) {
+    const { help: text, runFast } = await (fastCommands[first] as () => Promise<FastCommand>)();
+    if (!asksHelp(argv)) return runFast(argv.slice(1));
+    printRaw(text);
+    return 0;
+  }
+  if (shortForms.includes(first)) return run(longForm(first, argv.slice(1)));
+  if (Object.hasOwn(commands, first)) return runCommand(first, argv.slice(1));
+  const group = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
+  if (group.length > 0) return runInGroup(first, second, rest, group);
+  return fail("EINVAL", `unknown command ${JSON.stringify(first)}`, { hint: "see ctx --help" });
+}
+
+function showHelp(exit: number): number {
+  printRaw(help);
+  return exit;
+}
+
+function asksHelp(argv: readonly string[]): boolean {
+  const dashes = argv.indexOf("--");
+  const own = dashes < 0 ? argv : argv.slice(0, dashes);
+  return own.includes("--help") || own.includes("-h");
+}
+
+/** `ctx send …` as `ctx agent send AGENT …`; `--agent NAME` in front, CTX_AGENT, or `coder`. */
+function longForm(name: string, argv: readonly string[]): string[] {
+  let agent = process.env["CTX_AGENT"] || "coder";
+  let rest = argv;
+  if (argv[0] === "--agent") {
+    agent = argv[1] ?? fail("EINVAL", `option "--agent" needs a value`);
+    rest = argv.slice(2);
+  }
+  return ["agent", name, agent, ...rest];
+}
+
+async function runCommand(name: string, argv: readonly string[]): Promise<number> {
+  const [command, { parseArguments }] = await Promise.all([
+    (commands[name] as () => Promise<Command>)(),
+    import("./arguments.ts"),
+  ]);
+  const args = await parseArguments(command.spec, argv);
+  if (typeof args !== "string") return command.run(args);
+  printRaw(args);
   return 0;
+}
+
+async function runInGroup(
+  group: string,
+  word: string | undefined,
+  rest: readonly string[],
+  members: readonly string[],
+): Promise<number> {
+  const name = `${group} ${word}`;
+  if (Object.hasOwn(commands, name)) return runCommand(name, rest);
+  const known = members.map((member) => member.slice(group.length + 1)).join(", ");
+  if (word !== undefined && word !== "--help" && word !== "-h") {
+    fail("EINVAL", `unknown command ${JSON.stringify(name)}`, { hint: `${group} has ${known}` });
+  }
+  const lines = await Promise.all(
+    members.map(async (member) => {
+      const { spec } = await (commands[member] as () => Promise<Command>)();
+      return `  ctx ${`${spec.name} ${spec.words}`.padEnd(44)} ${spec.summary}`;
+    }),
+  );
+  const example = `\nExample:\n  ctx ${members[0]} --help\n`;
+  printRaw(`Usage: ctx ${group} COMMAND [ARG...]\n\n${lines.join("\n")}\n${example}`);
+  return word === undefined ? 2 : 0;
 }

@@ -54,6 +54,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     });
     const settings = loadSettings(places.config, sets);
     forgetEnvironment();
+    process.chdir("/");
+    process.umask(0o022);
     daemon = await serve({ places, settings, ctxBinary: findCtx(places.source), log });
   } catch (error) {
     notifier.failed(coded(error));
@@ -70,10 +72,10 @@ export async function run(argv: readonly string[]): Promise<number> {
 function takeSets(argv: readonly string[]): { sets: string[]; rest: string[] } {
   const sets: string[] = [];
   const rest: string[] = [];
-  for (let index = 0; index < argv.length; index += 1) {
-    const item = argv[index] as string;
+  const items = argv[Symbol.iterator]();
+  for (const item of items) {
     if (item.startsWith("--set=")) sets.push(item.slice("--set=".length));
-    else if (item === "--set") sets.push(argv[(index += 1)] ?? "");
+    else if (item === "--set") sets.push(items.next().value ?? "");
     else rest.push(item);
   }
   return { sets, rest };

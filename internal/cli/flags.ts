@@ -21,7 +21,7 @@ export const everyCommandFlags = {
   "no-start": "switch",
 } as const satisfies FlagKinds;
 
-/** `--name`, `--name value`, `--name=value`, `-h`; after `--` all is words. Throws EINVAL. */
+/** `--name`, `--name value`, `--name=value`, `-h`; `-` and `-1` are words, and all after `--`. Throws EINVAL. */
 export function parseFlags(argv: readonly string[], kinds: FlagKinds): ParsedFlags {
   const on = new Set<string>();
   const value = new Map<string, string>();
@@ -33,7 +33,7 @@ export function parseFlags(argv: readonly string[], kinds: FlagKinds): ParsedFla
       break;
     }
     if (item === "-h") on.add("help");
-    else if (!item.startsWith("-") || item === "-") words.push(item);
+    else if (!/^-[^0-9]/.test(item)) words.push(item);
     else {
       const equals = item.indexOf("=");
       const name = item.replace(/^--/, "").slice(0, equals < 0 ? undefined : equals - 2);

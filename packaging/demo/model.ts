@@ -46,8 +46,14 @@ export function chooseModel(wanted: Wanted, deniedTool: string): Answering {
   return { name: "story", baseUrl: story.baseUrl, story };
 }
 
+type Places = Pick<Stage, "source" | "config" | "secrets">;
+
 /** Gives back the model's name in the tree, `demo/<model>`. */
-export function addModel(stage: Stage, answering: Answering, keyFile: string): string {
+export function addModel(
+  stage: Places,
+  answering: Pick<Answering, "name" | "baseUrl">,
+  keyFile: string,
+): string {
   const object = answering.name.replace(/[^a-zA-Z0-9._+-]/g, "-");
   const provider = {
     name: "demo",
@@ -55,8 +61,11 @@ export function addModel(stage: Stage, answering: Answering, keyFile: string): s
     formats: ["openai.chat"],
     models: [answering.name],
   };
-  const file = join(stage.config, "providers.d/demo.json");
-  writeFileSync(file, `${JSON.stringify(provider, null, 2)}\n`);
+  mkdirSync(join(stage.config, "providers.d"), { recursive: true });
+  writeFileSync(
+    join(stage.config, "providers.d/demo.json"),
+    `${JSON.stringify(provider, null, 2)}\n`,
+  );
   if (keyFile !== "") storeKey(stage, readFileSync(keyFile, "utf8"));
   const folder = join(stage.source, "model/demo");
   mkdirSync(join(folder, `${object}.d/session`), { recursive: true });
@@ -84,13 +93,13 @@ export function addModel(stage: Stage, answering: Answering, keyFile: string): s
   return `demo/${object}`;
 }
 
-function storeKey(stage: Stage, key: string): void {
+function storeKey(stage: Places, key: string): void {
   const folder = join(stage.secrets, "provider/demo");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, "default"), `${key.trim()}\n`, { mode: 0o600 });
 }
 
 /** Objects of the tree belong to whoever owns the tree itself. */
-function giveAway(stage: Stage, folder: string): void {
+function giveAway(stage: Places, folder: string): void {
   execFileSync("chown", ["-R", "--reference", join(stage.source, "model"), folder]);
 }

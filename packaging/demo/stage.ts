@@ -45,7 +45,7 @@ export function setStage(): Stage {
   // The agent's uid has to pass through, and nobody else finds anything to write.
   chmodSync(base, 0o755);
   const at = (name: string) => join(base, name);
-  for (const name of ["config", "config/providers.d", "home", "work"]) mkdirSync(at(name));
+  for (const name of ["config", "home", "work"]) mkdirSync(at(name));
   mkdirSync(at("secrets"), { mode: 0o700 });
   mkdirSync(at("run"), { mode: isRoot ? 0o755 : 0o700 });
   for (const [name, text] of Object.entries(workspaceFiles)) {

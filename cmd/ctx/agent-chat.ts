@@ -1,0 +1,131 @@
+// `ctx agent chat`: a person talks with an agent. Line editing is readline's; an answer is printed
+// whole when it is there, so that it never mixes with what is being typed; tools are shown as they
+// run. Ctrl-C cancels a running run and leaves an idle chat.
+
+import { createInterface, type Interface } from "node:readline";
+import {
+  escapeText,
+  isTerminal,
+  note,
+  print,
+  reportError,
+  styled,
+  wantsColour,
+  writeBytes,
+} from "../../internal/cli/mod.ts";
+import type { Scope } from "../../internal/interaction/mod.ts";
+import { linkAgent } from "./agent-link.ts";
+import { workspaceOf, workspaceOptions } from "./agent-send.ts";
+import { historyFile, loadHistory, saveHistory } from "./chat-history.ts";
+import type { Arguments, CommandSpec } from "./command.ts";
+import type { AgentContext } from "./context.ts";
+import { conclude, follow } from "./follow.ts";
+import { scopeOf, sessionOf, sessionOptions } from "./session-option.ts";
+
+export const spec: CommandSpec = {
+  name: "agent chat",
+  words: "<agent>",
+  summary: "Talks with an agent, line by line; Ctrl-C cancels a run or leaves.",
+  positionals: { agent: "Name of the agent" },
+  options: { ...sessionOptions, ...workspaceOptions },
+  examples: [["agent chat coder --session build-7", "go on in a named session"]],
+};
+
+interface Chat {
+  readonly context: AgentContext;
+  readonly session: string;
+  readonly scope: Scope;
+  readonly cwd: string | undefined;
+  readonly workspace: string | undefined;
+}
+
+export async function run(args: Arguments): Promise<number> {
+  const workspace = workspaceOf(args);
+  const scope = scopeOf(args);
+  // The person's history is looked for before root may become somebody else.
+  const file = isTerminal(0) ? historyFile(args.need("agent"), process.env) : undefined;
+  const known = loadHistory(file);
+  const context = await linkAgent(args, args.need("agent"));
+  const session = sessionOf(args, context);
+  const chat = { context, session, scope, cwd: args.text("cwd"), workspace };
+  note(`chat with ${context.agent}, session ${session}; Ctrl-D leaves`);
+  const typed = await converse(chat, known);
+  saveHistory(file, [...known, ...typed]);
+  return 0;
+}
+
+/** Reads and answers lines until the end of input; gives back what was typed. */
+async function converse(chat: Chat, known: readonly string[]): Promise<string[]> {
+  const terminal = isTerminal(0) && isTerminal(1);
+  const reader = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal,
+    history: [...known].reverse(),
+    historySize: 1000,
+    prompt: `${styled(wantsColour(1, process.env), "bold", `${chat.context.agent}>`)} `,
+  });
+  const lines = new LineQueue(reader);
+  // Readline sees the key itself and the process gets no signal.
+  reader.on("SIGINT", () => {
+    if (lines.answering) process.emit("SIGINT");
+    else reader.close();
+  });
+  const typed: string[] = [];
+  if (terminal) reader.prompt();
+  for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+    if (line.trim() !== "") {
+      typed.push(line);
+      lines.answering = true;
+      await answer(chat, line);
+      lines.answering = false;
+    }
+    if (terminal && !lines.ended) reader.prompt();
+  }
+  reader.close();
+  if (terminal) print("");
+  return typed;
+}
+
+/** One message and its answer; whatever goes wrong is said and the chat goes on. */
+async function answer(chat: Chat, input: string): Promise<void> {
+  const { context, session, scope, cwd, workspace } = chat;
+  const id = `ctx-chat-${crypto.randomUUID()}`;
+  try {
+    const request = { op: "send", id, session, scope, input, cwd, workspace } as const;
+    const summary = await follow(context, request, { form: "quiet" });
+    if (summary.text !== "") print(escapeText(summary.text).replace(/\n+$/, ""));
+    conclude(context, summary, session);
+  } catch (error) {
+    writeBytes(2, new TextEncoder().encode(reportError("ctx", error, false).text));
+  }
+}
+
+/** Lines as they are typed; those that come during an answer wait. */
+class LineQueue {
+  answering = false;
+  ended = false;
+  readonly #waiting: string[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(reader: Interface) {
+    reader.on("line", (line) => {
+      this.#waiting.push(line);
+      this.#wake?.();
+    });
+    reader.on("close", () => {
+      this.ended = true;
+      this.#wake?.();
+    });
+  }
+
+  /** Undefined at the end of input. */
+  async next(): Promise<string | undefined> {
+    while (this.#waiting.length === 0 && !this.ended) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    return this.#waiting.shift();
+  }
+}

@@ -1,0 +1,93 @@
+// The owner of yargs: parses the line of one command by its specification and prints its help.
+// Loaded only for commands that need it, since yargs takes longer to load than most of them run.
+
+import yargs, { type Argv } from "yargs";
+import { CodedError, fail } from "../../internal/abi/mod.ts";
+import type { Arguments, CommandSpec } from "./command.ts";
+
+/** Columns of a help text; fixed, so that it reads the same in a pipe and in a manual page. */
+const helpColumns = 96;
+
+const everyCommand = {
+  json: { type: "boolean", describe: "Print facts as JSON" },
+  source: { type: "string", describe: "Source tree (default: CTX_SOURCE)" },
+  root: { type: "string", describe: "View of the tree (default: CTX_ROOT)" },
+  "no-start": { type: "boolean", describe: "Do not start ctxd when it is not running" },
+  help: { type: "boolean", describe: "Print this help", alias: "h" },
+} as const;
+
+/** The parsed line, or the text of `--help` when that was asked for. Throws EINVAL. */
+export async function parseArguments(
+  spec: CommandSpec,
+  argv: readonly string[],
+): Promise<Arguments | string> {
+  const dashes = argv.indexOf("--");
+  const own = dashes < 0 ? argv : argv.slice(0, dashes);
+  const parser = build(spec, (message) => {
+    throw new CodedError("EINVAL", tidyMessage(message), { hint: `see ctx ${spec.name} --help` });
+  });
+  if (own.includes("--help") || own.includes("-h")) return `${await parser.getHelp()}\n`;
+  return values(parser.parseSync([...argv]) as Record<string, unknown>);
+}
+
+function build(spec: CommandSpec, refuse: (message: string) => void): Argv {
+  let parser = yargs([])
+    .scriptName(`ctx ${spec.name}`)
+    .usage(`Usage: ctx ${`${spec.name} ${spec.words}`.trim()}\n\n${spec.summary}`)
+    .detectLocale(false)
+    .version(false)
+    .help(false)
+    .exitProcess(false)
+    .wrap(helpColumns)
+    .strictOptions()
+    .parserConfiguration({
+      "parse-numbers": false,
+      "parse-positional-numbers": false,
+      "dot-notation": false,
+      "boolean-negation": false,
+      "camel-case-expansion": false,
+      "duplicate-arguments-array": false,
+      "greedy-arrays": false,
+    })
+    .options({ ...spec.options, ...everyCommand })
+    .fail((message, error) => {
+      if (error instanceof CodedError) throw error;
+      refuse(message || error?.message || "the arguments are not valid");
+    });
+  for (const [line, meaning] of spec.examples) parser = parser.example(`ctx ${line}`, meaning);
+  return parser.command(`$0 ${spec.words}`, false, (command) => {
+    for (const [name, describe] of Object.entries(spec.positionals)) {
+      command.positional(name, { describe, type: "string" });
+    }
+    return command;
+  });
+}
+
+/** yargs writes sentences; ours are clauses. */
+function tidyMessage(message: string): string {
+  const line = message.split("\n", 1)[0]?.trim() ?? "";
+  const bare = line.replace(/\.$/, "");
+  return bare.charAt(0).toLowerCase() + bare.slice(1);
+}
+
+function values(parsed: Record<string, unknown>): Arguments {
+  const text = (name: string) => {
+    const value = parsed[name];
+    return value === undefined || value === null ? undefined : String(value);
+  };
+  return {
+    text,
+    need: (name) => text(name) ?? fail("EINVAL", `"${name}" is missing`),
+    flag: (name) => parsed[name] === true,
+    list: (name) => {
+      const value = parsed[name];
+      return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
+    },
+    whole: (name, least) => {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      if (/^[0-9]{1,15}$/.test(value) && Number(value) >= least) return Number(value);
+      return fail("EINVAL", `--${name} needs a whole number of at least ${least}`);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// `ctx completion`: prints the completion script of a shell; the scripts ask back for names.
+
+import { readdirSync } from "node:fs";
+import { fail, isObjectName } from "../../internal/abi/mod.ts";
+import { print, printRaw } from "../../internal/cli/mod.ts";
+import { agentNames, loadAgent, toolNames } from "../../internal/tree/mod.ts";
+import zsh from "../../packaging/completions/_ctx" with { type: "text" };
+import bash from "../../packaging/completions/ctx.bash" with { type: "text" };
+import fish from "../../packaging/completions/ctx.fish" with { type: "text" };
+import type { Arguments, CommandSpec } from "./command.ts";
+import { type Context, openContext } from "./context.ts";
+import { commandNames } from "./dispatch.ts";
+import { viewPath } from "./view.ts";
+
+export const spec: CommandSpec = {
+  name: "completion",
+  words: "<shell> [words..]",
+  summary: "Prints the completion script of bash, zsh or fish.",
+  positionals: {
+    shell: "bash, zsh or fish; names is what the scripts use",
+    words: "For names: commands, agents, tools, sessions AGENT, paths PREFIX, or a group",
+  },
+  options: {},
+  examples: [
+    ["completion bash > ~/.local/share/bash-completion/completions/ctx", "install for one user"],
+    ["completion fish > ~/.config/fish/completions/ctx.fish", "the same for fish"],
+  ],
+};
+
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
+
+export function run(args: Arguments): number {
+  const shell = args.need("shell");
+  if (shell === "names") {
+    for (const name of namesFor(args, args.list("words"))) print(name);
+    return 0;
+  }
+  if (!Object.hasOwn(scripts, shell)) {
+    fail("EINVAL", `no completion for shell ${JSON.stringify(shell)}`, {
+      hint: "bash, zsh or fish",
+    });
+  }
+  printRaw(scripts[shell] as string);
+  return 0;
+}
+
+function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): string[] {
+  if (kind === "commands") return commandNames();
+  if (kind === "agent" || kind === "policy") return commandNames(kind);
+  const context = openContext(args);
+  switch (kind) {
+    case "agents":
+      return agentNames(context.tree);
+    case "tools":
+      return toolNames(context.tree, "/ctx/tool").map((name) => `tool:${name}`);
+    case "sessions":
+      return sessions(context, word);
+    case "paths":
+      return paths(context, word);
+    default:
+      return fail("EINVAL", `no names of kind ${JSON.stringify(kind)}`);
+  }
+}
+
+function sessions({ tree }: Context, agent: string): string[] {
+  const { owner } = loadAgent(tree, agent);
+  const folder = `${tree.source}/home/${owner}/agent/${agent}/session`;
+  return readdirSync(folder).filter((name) => isObjectName(name) && name !== "index");
+}
+
+/** What may follow a started path; a folder ends in a slash so that it can be gone on with. */
+function paths({ tree }: Context, prefix: string): string[] {
+  const cut = prefix.lastIndexOf("/") + 1;
+  const folder = viewPath(tree.source, prefix.slice(0, cut));
+  return readdirSync(folder, { withFileTypes: true })
+    .map((entry) => prefix.slice(0, cut) + entry.name + (entry.isDirectory() ? "/" : ""))
+    .filter((path) => path.startsWith(prefix));
+}

@@ -1,0 +1,62 @@
+// What `ls` and `cat` see: the root of the view, and a person's path below it. No store is opened;
+// reading a file of the view needs nothing but the caller's own rights.
+
+import { lstatSync, statSync } from "node:fs";
+import { coded, fail } from "../../internal/abi/mod.ts";
+
+export interface RootOptions {
+  readonly root: string | undefined;
+  readonly source: string | undefined;
+}
+
+/** `--root`, else CTX_ROOT, else /ctx when it is a live view, else the source tree itself. */
+export async function viewRoot(options: RootOptions): Promise<string> {
+  const named = options.root ?? process.env["CTX_ROOT"];
+  if (named) return named;
+  if (options.source === undefined && !process.env["CTX_SOURCE"] && isLiveView("/ctx")) {
+    return "/ctx";
+  }
+  const { resolvePlaces } = await import("../../internal/tree/mod.ts");
+  const uid = process.getuid?.() ?? 0;
+  return resolvePlaces({ source: options.source, env: process.env, uid }).source;
+}
+
+/** A mount of its own with the view's `status` file in it. */
+function isLiveView(path: string): boolean {
+  const own = statSync(path, { throwIfNoEntry: false });
+  const above = statSync("/", { throwIfNoEntry: false });
+  if (own === undefined || above === undefined || own.dev === above.dev) return false;
+  return lstatSync(`${path}/status`, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A path of the view: relative to its root, or below /ctx, or below the root itself. EACCES outside. */
+export function viewPath(root: string, path: string): string {
+  let rest = path;
+  if (path === root || path.startsWith(`${root}/`)) rest = path.slice(root.length);
+  else if (path === "/ctx" || path.startsWith("/ctx/")) rest = path.slice("/ctx".length);
+  else if (path.startsWith("/")) outside(path);
+  const parts: string[] = [];
+  for (const part of rest.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) outside(path);
+  }
+  return parts.length === 0 ? root : `${root}/${parts.join("/")}`;
+}
+
+function outside(path: string): never {
+  return fail("EACCES", `${JSON.stringify(path)} is not in the tree`, {
+    hint: "name a path from the tree's root, for example agent/coder.d/policy",
+  });
+}
+
+/** Turns what a file call threw into an error that names the action and the path. */
+export function unreadable(action: string, path: string, error: unknown): never {
+  const { code } = coded(error);
+  const reasons: Record<string, string> = {
+    ENOENT: "it does not exist",
+    EACCES: "permission denied",
+  };
+  const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));
+  return fail(code, `cannot ${action} ${JSON.stringify(path)}: ${reason}`, { cause: error });
+}
