@@ -120,6 +120,12 @@ describe("decodeOpLine() refuses", () => {
       "EINVAL",
       'field "id" "" is not an identifier: it has 0 bytes, 1 to 256 are allowed',
     ],
+    [
+      { ...send, id: `${"é".repeat(128)}x` },
+      "EINVAL",
+      /is not an identifier: it has 257 bytes, 1 to 256 are allowed$/,
+    ],
+    [{ op: "cancel", id: "a".repeat(257) }, "EINVAL", /it has 257 bytes/],
     [{ ...send, id: "a\0b" }, "EINVAL", 'field "id" holds a NUL character'],
     [{ ...send, id: "\ud800" }, "EINVAL", 'field "id" is not valid Unicode'],
     [{ ...send, input: undefined }, "EINVAL", 'field "input" is missing'],
