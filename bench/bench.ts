@@ -1,0 +1,35 @@
+// `make bench`: speed and memory against the limits of the product, as ratios of the same run where
+// a ratio says more than a time. Ends with status 1 when a limit is passed.
+
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { World } from "../internal/e2e/world.ts";
+import { addModel } from "../packaging/demo/model.ts";
+import { startModelServer } from "../testdata/model-server/server.ts";
+import { print } from "./measure.ts";
+import { toolCallRatios } from "./sandbox.ts";
+import { startRatios } from "./start.ts";
+import { memoryAfterTurns, wholeSend } from "./turn.ts";
+
+const model = startModelServer({ mode: "script", instant: true });
+const world = new World();
+let within = true;
+try {
+  await world.bootstrap();
+  const places = {
+    source: world.source,
+    config: join(world.base, "config"),
+    secrets: join(world.base, "secrets"),
+  };
+  const name = addModel(places, { name: "instant", baseUrl: model.baseUrl }, "");
+  appendFileSync(join(world.source, "agent/coder.d/policy"), `allow coder_t model:${name} use\n`);
+  await world.serve();
+  for (const result of await startRatios(world)) within = print(result) && within;
+  within = print(await wholeSend(world)) && within;
+  for (const result of await toolCallRatios(world)) within = print(result) && within;
+  within = print(await memoryAfterTurns(world)) && within;
+} finally {
+  await world.destroy();
+  await model.stop();
+}
+process.exit(within ? 0 : 1);

@@ -1,0 +1,71 @@
+// A tool call against the least that its sandbox can cost: bubblewrap itself, started as the same
+// uid with the same namespaces and mounts, running `true`.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { World } from "../internal/e2e/world.ts";
+import { bwrapArguments, type SandboxSpec } from "../internal/sandbox/mod.ts";
+import { median, medianTimes, type Result, runProgram } from "./measure.ts";
+import { callTimes } from "./turn.ts";
+
+const rounds = 20;
+const limit = 1.8;
+
+/** Options that speak to a launcher, each with its descriptor; a bare run has nobody to speak to. */
+const launcherOptions = ["--info-fd", "--block-fd", "--seccomp"];
+
+function bareArguments(world: World): string[] {
+  const folder = (name: string) => {
+    mkdirSync(join(world.base, name), { recursive: true });
+    return join(world.base, name);
+  };
+  const spec: SandboxSpec = {
+    system: {
+      binds: [{ host: "/usr", view: "/usr", access: "ro" }],
+      links: ["bin", "lib", "lib64", "sbin"].map((name) => ({
+        target: `usr/${name}`,
+        view: `/${name}`,
+      })),
+    },
+    etc: folder("bare-etc"),
+    view: folder("bare-view"),
+    binds: [
+      { host: folder("bare-home"), view: "/home/agent", access: "rw" },
+      { host: folder("bare-home/session"), view: "/home/agent/session", access: "ro" },
+      { host: world.workspace, view: "/workspace", access: "rw" },
+    ],
+    cwd: "/workspace",
+    env: new Map(),
+    network: "none",
+    maskProc: false,
+    tmpBytes: 512 * 1024 * 1024,
+    shmBytes: 64 * 1024 * 1024,
+  };
+  const list = bwrapArguments(spec, { block: 0, info: 0, seccomp: 0 });
+  return list.filter(
+    (item, at) => !launcherOptions.includes(item) && !launcherOptions.includes(list[at - 1] ?? ""),
+  );
+}
+
+export async function toolCallRatios(world: World): Promise<Result[]> {
+  const argv = ["bwrap", ...bareArguments(world), "true"];
+  const [bare = 0] = await medianTimes(
+    [async () => void (await runProgram(argv, { uid: world.uid }))],
+    rounds,
+  );
+  const results: Result[] = [];
+  for (const [tool, args] of [
+    ["fs.stat", { path: "/workspace" }],
+    ["shell.exec", { cmd: "true" }],
+  ] as const) {
+    const time = median(await callTimes(world, tool, args));
+    results.push({
+      name: `${tool} call / bare bwrap true`,
+      value: time / bare,
+      limit,
+      unit: "times",
+      detail: `${time.toFixed(1)} ms against ${bare.toFixed(1)} ms`,
+    });
+  }
+  return results;
+}

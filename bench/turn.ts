@@ -1,0 +1,90 @@
+// What a person waits for: one message with one command in the sandbox, whole; and what is left in
+// ctxd's memory after a thousand messages. The model answers at once, from loopback.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RawClient } from "../internal/e2e/raw-client.ts";
+import { dist, type World } from "../internal/e2e/world.ts";
+import { median, medianTimes, type Result, runProgram } from "./measure.ts";
+
+const sendRounds = 15;
+const sendSecondsMax = 0.25;
+const turns = 1000;
+const residentMiBMax = 90;
+const sessions = 10;
+
+export async function wholeSend(world: World): Promise<Result> {
+  const argv = [join(dist, "ctx"), "agent", "send", "coder", "--session", "whole"];
+  const input = `@call shell.exec {"cmd":"echo done"}\n@say finished`;
+  const send = async () => {
+    const out = await runProgram([...argv, input], { env: world.env, cwd: world.workspace });
+    if (!out.includes("finished")) throw new Error(`the answer was ${JSON.stringify(out)}`);
+  };
+  const [milliseconds = 0] = await medianTimes([send], sendRounds);
+  return {
+    name: "ctx agent send with one shell.exec",
+    value: milliseconds / 1000,
+    limit: sendSecondsMax,
+    unit: "s",
+    detail: `median of ${sendRounds}`,
+  };
+}
+
+/** Milliseconds of each call of a tool, from `tool_call` to `tool_result` as a client sees them. */
+export async function callTimes(world: World, tool: string, args: unknown): Promise<number[]> {
+  const calls = 15;
+  const directives = Array.from({ length: calls }, () => `@call ${tool} ${JSON.stringify(args)}`);
+  const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
+  const times: number[] = [];
+  let begun = 0;
+  let seen = 0;
+  client.socket.on("data", () => {
+    for (; seen < client.frames.length; seen++) {
+      const frame = client.frames[seen];
+      if (frame?.type === "tool_call") begun = performance.now();
+      if (frame?.type !== "tool_result") continue;
+      if (frame["status"] !== "ok") throw new Error(`${tool}: ${JSON.stringify(frame)}`);
+      times.push(performance.now() - begun);
+    }
+  });
+  client.send(sendRequest(`calls-${tool}`, "calls", directives.join("\n"), world.workspace));
+  const done = await client.done();
+  client.socket.destroy();
+  if (done?.["status"] !== "ok" || times.length !== calls) {
+    throw new Error(`${times.length} calls of ${tool}: ${JSON.stringify(done)}`);
+  }
+  return times.slice(1);
+}
+
+export async function memoryAfterTurns(world: World): Promise<Result> {
+  const milliseconds: number[] = [];
+  const client = async (session: number) => {
+    for (let turn = 0; turn < turns / sessions; turn++) {
+      const begun = performance.now();
+      const socket = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
+      const id = `turn-${session}-${turn}`;
+      socket.send(sendRequest(id, `memory-${session}`, "@say a short answer", world.workspace));
+      const done = await socket.done();
+      socket.socket.destroy();
+      if (done?.["status"] !== "ok") throw new Error(`turn ${id}: ${JSON.stringify(done)}`);
+      milliseconds.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: sessions }, (_, session) => client(session)));
+  return {
+    name: `ctxd resident after ${turns} turns`,
+    value: residentKiB(world.serverPid) / 1024,
+    limit: residentMiBMax,
+    unit: "MiB",
+    detail: `${sessions} sessions at once, a turn ${median(milliseconds).toFixed(0)} ms`,
+  };
+}
+
+function sendRequest(id: string, session: string, input: string, workspace: string) {
+  return { op: "send", id: `bench-${id}`, session, input, workspace };
+}
+
+function residentKiB(pid: number): number {
+  const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(found?.[1]);
+}
