@@ -5,8 +5,16 @@ import { join } from "node:path";
 import { type Code, CodedError, fail, isCode, objectName, opLineBytesMax } from "../abi/mod.ts";
 import type { OpFrame, OpRequest } from "../interaction/mod.ts";
 import { type Connection, connectLines } from "../sock/mod.ts";
-import { type Places, treeRuntime } from "../tree/mod.ts";
-import { askControl, parse, startHint } from "./control.ts";
+import { treeRuntime } from "../tree/mod.ts";
+import {
+  askControl,
+  parse,
+  type ServerPlaces,
+  type ServerReport,
+  serverCandidates,
+  startHint,
+  trustedServers,
+} from "./control.ts";
 
 /** One frame of a server, newline included. Larger than any request, because frames wrap content. */
 const frameLineBytesMax = 8 * opLineBytesMax;
@@ -22,7 +30,7 @@ export interface AskOptions {
  * what is wrong with the agent when its server knows.
  */
 export async function* askAgent(
-  places: Pick<Places, "runtime" | "source" | "uid">,
+  places: ServerPlaces,
   agent: string,
   request: OpRequest,
   options: AskOptions = {},
@@ -33,18 +41,36 @@ export async function* askAgent(
   try {
     if (options.signal?.aborted) return;
     await connection.send(requestLine(request));
+    let last: OpFrame["type"] | undefined;
     for await (const line of connection) {
-      if (!line.ok) {
-        if (connection.isClosed) return;
-        fail("EIO", `agent "${agent}" sent what is no frame: ${line.reason}`);
-      }
+      // Half a line is what a server leaves behind that was killed while it wrote.
+      if (!line.ok) break;
       const frame = parse(line.line);
-      if (isFrame(frame)) yield frame;
+      if (!isFrame(frame)) fail("EIO", `agent "${agent}" sent what is no frame`);
+      last = frame.type;
+      yield frame;
     }
+    if (!options.signal?.aborted && !isEnd(request, last)) broken(agent, request);
   } finally {
     options.signal?.removeEventListener("abort", abort);
     connection.destroy();
   }
+}
+
+/** A stream ends with `done`, or with the `error` that kept it from starting; others with a frame. */
+function isEnd(request: OpRequest, last: OpFrame["type"] | undefined): boolean {
+  const streams = request.op === "send" || request.op === "resume";
+  return streams ? last === "done" || last === "error" : last !== undefined;
+}
+
+function broken(agent: string, request: OpRequest): never {
+  const hint =
+    request.op === "send"
+      ? "send it again with the same id: it runs once, whatever happened"
+      : "try again";
+  return fail("EHOSTDOWN", `the server of agent "${agent}" went away before its answer ended`, {
+    hint,
+  });
 }
 
 /** The first error frame of a finished answer as an exception, for requests that end at once. */
@@ -64,9 +90,7 @@ export function requestLine(request: OpRequest): string {
   return `${JSON.stringify({ ...rest, scope: scope.kind, ...shared })}\n`;
 }
 
-type AgentPlaces = Pick<Places, "runtime" | "source" | "uid">;
-
-async function connectAgent(places: AgentPlaces, agent: string): Promise<Connection> {
+async function connectAgent(places: ServerPlaces, agent: string): Promise<Connection> {
   const paths = [
     join(places.source, "agent", `${agent}.sock`),
     join(treeRuntime(places), "agent", `${agent}.sock`),
@@ -74,8 +98,8 @@ async function connectAgent(places: AgentPlaces, agent: string): Promise<Connect
   const first = await connectFirst(places, paths);
   if (!(first instanceof CodedError)) return first;
   // A server that is there may not know a new agent yet, or knows why it cannot serve it.
-  const report = await askControl(places, "rescan").catch(() => undefined);
-  if (report?.type !== "rescan") throw first;
+  const report = await rescan(places);
+  if (report === undefined) throw first;
   const fault = report.faults.find((one) => one.agent === agent);
   if (fault !== undefined) {
     throw new CodedError(fault.code, fault.message, fault.hint ? { hint: fault.hint } : {});
@@ -88,8 +112,21 @@ async function connectAgent(places: AgentPlaces, agent: string): Promise<Connect
   return second;
 }
 
+/** What a server of the tree says after it has looked anew; undefined when none may be asked. */
+async function rescan(places: ServerPlaces): Promise<ServerReport | undefined> {
+  for (const candidate of serverCandidates(places)) {
+    try {
+      const reply = await askControl(candidate, "rescan");
+      if (reply.type === "rescan") return reply;
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+    }
+  }
+  return undefined;
+}
+
 async function connectFirst(
-  places: AgentPlaces,
+  places: ServerPlaces,
   paths: readonly string[],
 ): Promise<Connection | CodedError> {
   let last: CodedError | undefined;
@@ -97,7 +134,7 @@ async function connectFirst(
     try {
       return await connectLines({
         path,
-        servers: [places.uid, 0],
+        servers: trustedServers(places),
         lineBytesMax: frameLineBytesMax,
         hint: startHint,
       });

@@ -1,6 +1,7 @@
 // The control socket of a server, `<treeRuntime>/ctxd.sock`: one JSON line asks, one answers. For
 // programs of this project alone; agents are talked to at their own sockets.
 
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Code, CodedError, fail, isCode } from "../abi/mod.ts";
 import { type Connection, connectLines } from "../sock/mod.ts";
@@ -43,15 +44,29 @@ export function controlPath(places: Pick<Places, "runtime" | "source">): string 
   return join(treeRuntime(places), "ctxd.sock");
 }
 
+export type ServerPlaces = Pick<Places, "runtime" | "source" | "uid">;
+
+/** Where the server of a tree may be: this user's own, then the system's. */
+export function serverCandidates(places: ServerPlaces): readonly ServerPlaces[] {
+  const system = { source: places.source, runtime: "/run/cortexfs", uid: 0 };
+  return places.uid === 0 ? [places] : [places, system];
+}
+
+/** Who may listen at a tree's sockets: this user, root, and whom the tree belongs to. */
+export function trustedServers(places: ServerPlaces): readonly number[] {
+  const owner = statSync(places.source, { throwIfNoEntry: false })?.uid;
+  return [...new Set([places.uid, 0, ...(owner === undefined ? [] : [owner])])];
+}
+
 /** Asks the server of these places. Throws EHOSTDOWN when there is none, or the server's refusal. */
 export async function askControl(
-  places: Pick<Places, "runtime" | "source" | "uid">,
+  places: ServerPlaces,
   op: ControlOp,
 ): Promise<Exclude<ControlReply, { type: "error" }>> {
   const path = controlPath(places);
   const connection = await connectLines({
     path,
-    servers: [places.uid, 0],
+    servers: trustedServers(places),
     lineBytesMax: controlLineBytesMax,
     hint: startHint,
   });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { CodedError, coded, fail, isCode } from "../abi/mod.ts";
 import { openPath } from "../os/mod.ts";
 import { ensureRuntimeFolder, type Places, treeRuntime } from "../tree/mod.ts";
-import { askControl, parse, startHint } from "./control.ts";
+import { askControl, parse, serverCandidates, startHint } from "./control.ts";
 
 /** Time from the first attempt until a server must answer. Past it ETIMEDOUT. */
 export const serverStartMs = 10_000;
@@ -47,14 +47,13 @@ export async function ensureServer(places: Places, options: EnsureOptions): Prom
 
 /** True when this user's server answers, or the system's for the same tree. */
 async function isServed(places: Places): Promise<boolean> {
-  const system = { ...places, runtime: "/run/cortexfs", uid: 0 };
-  for (const candidate of places.uid === 0 ? [places] : [places, system]) {
+  for (const candidate of serverCandidates(places)) {
     try {
       await askControl(candidate, "ping");
       return true;
     } catch (error) {
       const { code } = coded(error);
-      if (code === "EHOSTDOWN" || (candidate === system && code === "EACCES")) continue;
+      if (code === "EHOSTDOWN" || (candidate !== places && code === "EACCES")) continue;
       throw error;
     }
   }

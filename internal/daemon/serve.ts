@@ -7,7 +7,7 @@ import { supplementaryGroups } from "../os/mod.ts";
 import { type Connection, type LineServer, listenLines } from "../sock/mod.ts";
 import { loadAgent, openTree, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { admit } from "./admit.ts";
-import { serveAgentConnection } from "./agent-connection.ts";
+import { errorLine, serveAgentConnection } from "./agent-connection.ts";
 import { type AgentSockets, fileOwner, openAgentSockets } from "./agents.ts";
 import {
   type ControlService,
@@ -23,6 +23,7 @@ import {
   refuseForeignServer,
   withFolder,
 } from "./places.ts";
+import { connectionsMax } from "./room.ts";
 import type { Settings } from "./settings.ts";
 
 /** Time for running runs to be closed as interrupted at a clean stop. Past it recovery does it. */
@@ -86,13 +87,7 @@ async function start(
   };
   const agents = openAgents(state, folders);
   undo.push(() => agents.close());
-  const rescan = () => {
-    agents.rescan();
-    log("agents", { served: [...agents.bound.keys()].join(" ") });
-    for (const { agent, error } of agents.faults) {
-      log("agent.fault", { agent, ...faultFields(error) });
-    }
-  };
+  const rescan = rescanAndLog(agents, log);
   rescan();
 
   const stopped = Promise.withResolvers<void>();
@@ -125,6 +120,21 @@ async function start(
   };
 }
 
+/** A client may ask for it as often as it likes; the log says what changed. */
+function rescanAndLog(agents: AgentSockets, log: Log): () => void {
+  let said = "";
+  return () => {
+    agents.rescan();
+    const served = [...agents.bound.keys()].sort().join(" ");
+    const faults = agents.faults.map(({ agent, error }) => ({ agent, ...faultFields(error) }));
+    const now = JSON.stringify([served, faults]);
+    if (now === said) return;
+    said = now;
+    log("agents", { served });
+    for (const fault of faults) log("agent.fault", fault);
+  };
+}
+
 type Services = Awaited<ReturnType<typeof createServices>>;
 
 interface State extends Services {
@@ -136,12 +146,19 @@ interface State extends Services {
   readonly stopping: AbortController;
 }
 
-function track({ connections, options }: State, connection: Connection): void {
+/** False when the process has no room for it; the peer is told and the connection closed. */
+function track({ connections, options }: State, connection: Connection): boolean {
+  if (connections.size >= connectionsMax()) {
+    connection.send(errorLine("busy", "the server has no room for another connection"));
+    connection.destroy();
+    return false;
+  }
   connections.add(connection);
   void connection.closed.then((reason) => {
     connections.delete(connection);
     if (reason === "slow_consumer") options.log("connection.slow", { peer: connection.peer.pid });
   });
+  return true;
 }
 
 function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
@@ -151,7 +168,7 @@ function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
     folder: folders.agents,
     serverUid: options.places.uid,
     onConnection({ name: agent, owner: { uid: owner } }, connection) {
-      track(state, connection);
+      if (!track(state, connection)) return;
       void serveAgentConnection(connection, {
         agent,
         owner,
@@ -175,7 +192,7 @@ function openControl(state: State, runtime: string, service: ControlService): Li
       ...(places.mode === "system" ? { mode: 0o666 } : {}),
       refusal: (code, message) => controlErrorLine({ code, message }),
       onConnection(connection) {
-        track(state, connection);
+        if (!track(state, connection)) return;
         void serveControlConnection(connection, service);
       },
     }),

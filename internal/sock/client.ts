@@ -64,7 +64,7 @@ async function connectOnce(options: ConnectOptions): Promise<Connection> {
     drain: (socket: BunSocket) => socket.data?.onDrain(),
     end: (socket: BunSocket) => socket.data?.onEnd(),
     close: (socket: BunSocket) => socket.data?.onClose(),
-    error: (socket: BunSocket) => socket.data?.onError(),
+    error: (socket: BunSocket, error: unknown) => socket.data?.onError(error),
     connectError: (_socket: unknown, error: unknown) => reject(error),
   };
   promise.catch(() => {});

@@ -155,8 +155,12 @@ export class Connection implements AsyncIterable<LineResult> {
     if (this.#linger !== undefined) this.#cut("local");
   }
 
-  onError(): void {
+  onError(error: unknown): void {
     this.#cut("peer");
+    // The runtime reports what a handler threw here too. That is a bug and must not stay quiet.
+    const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
+    const isSystem = typeof code === "string" || typeof errno === "number";
+    if (!isSystem) queueMicrotask(() => Promise.reject(error));
   }
 
   onClose(): void {

@@ -56,7 +56,7 @@ export function listenLines(options: ServerOptions): LineServer {
       drain: (socket: BunSocket) => socket.data?.onDrain(),
       end: (socket: BunSocket) => socket.data?.onEnd(),
       close: (socket: BunSocket) => socket.data?.onClose(),
-      error: (socket: BunSocket) => socket.data?.onError(),
+      error: (socket: BunSocket, error: unknown) => socket.data?.onError(error),
     },
     // bun-types knows neither `fd` nor the descriptor of a socket.
   } as never);

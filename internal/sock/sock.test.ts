@@ -206,6 +206,23 @@ describe("listenLines()", () => {
     expect(() => listenLines({ ...options, name: "f" })).toThrow("taken by something else");
   });
 
+  test("gives a child process neither the socket nor a connection", async () => {
+    const { path } = serve((connection) => void echo(connection));
+    const client = await connectLines({ path, servers: [own], lineBytesMax: 64 });
+    client.send("x\n");
+    await client.next();
+    const child = Bun.spawn(["/bin/ls", "-l", "/proc/self/fd"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const listing = await new Response(child.stdout).text();
+    expect(listing).toContain("/proc/");
+    // Bun gives a child's stdout through a socket pair, so that one is its own.
+    expect(listing.match(/socket:/g) ?? []).toHaveLength(
+      listing.match(/ 1 -> socket:/g)?.length ?? 0,
+    );
+    client.destroy();
+  });
+
   test("does not remove the socket of a successor", async () => {
     const { path, folder } = place();
     const options = { folder, name: "s", lineBytesMax: 64, refusal, onConnection: () => {} };
