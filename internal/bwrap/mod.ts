@@ -1,5 +1,13 @@
 // The door of bubblewrap: the only module that starts it.
 
+export { forbidExecution, isPidMaxPrivate, limitProcesses } from "./adjust.ts";
 export * from "./health.ts";
-export * from "./programs.ts";
+export {
+  type AttachedNetwork,
+  attachNetwork,
+  type NetworkProgram,
+  networkProgram,
+} from "./network.ts";
+export { hostProgram } from "./programs.ts";
+export type { Identity } from "./setpriv.ts";
 export * from "./start.ts";

@@ -25,6 +25,7 @@ import { explainFailure, sandboxHealth } from "./health.ts";
 import { endTree } from "./kill.ts";
 import { hostProgram } from "./programs.ts";
 import { firstBytes, readChunks } from "./read.ts";
+import { type Identity, identityProgram } from "./setpriv.ts";
 
 /** The child's numbers: 0 to 2 are its streams, 3 the options and 6 the token gate. */
 export const childDescriptors: SandboxDescriptors = { info: 4, block: 5, seccomp: 7 };
@@ -38,12 +39,6 @@ const closedMsMax = 5000;
 const infoBytesMax = 4096;
 /** What is read of bubblewrap's own complaints. */
 const complaintBytesMax = 4096;
-
-export interface Identity {
-  readonly uid: number;
-  readonly gid: number;
-  readonly groups: readonly number[];
-}
 
 /** A sandbox that stands and has run nothing yet. */
 export interface StandingSandbox {
@@ -193,18 +188,6 @@ function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {
     cwd: "/",
     stdio: [...channels.child] as ["ignore", number, number],
   });
-}
-
-function identityProgram(identity: Identity | undefined): string[] {
-  if (identity === undefined) return [];
-  const setpriv =
-    hostProgram("setpriv") ??
-    fail("EHOSTDOWN", "cannot change identity: no setpriv on this host", {
-      hint: "install the Debian package util-linux",
-    });
-  const { uid, gid, groups } = identity;
-  const list = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
-  return [setpriv, "--reuid", `${uid}`, "--regid", `${gid}`, ...list, "--no-new-privs", "--"];
 }
 
 /** Resolves when the gate says that it waits; rejects with bubblewrap's reason when it never will. */

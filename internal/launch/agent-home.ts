@@ -1,0 +1,95 @@
+// The agent's home on the host. Missing parts are made, as its owner's; what ctxd keeps in it is
+// bound read-only, so that an agent cannot write its own history. No symlink is followed: the agent
+// may have put one there.
+
+import { chownSync, closeSync, fstatSync, mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { coded, fail } from "../abi/mod.ts";
+import { openBeneath, throughFolder } from "../os/mod.ts";
+import type { Bind } from "../sandbox/mod.ts";
+import type { Tree } from "../tree/mod.ts";
+
+const homeView = "/home/agent";
+
+/** Folders in a home that belong to ctxd. The first is made, since an agent could make it first. */
+const ours = ["session", "archived_sessions"];
+
+export interface HomePlan {
+  readonly binds: readonly Bind[];
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/** `owner` gets what is made; undefined leaves it with the server. Throws EACCES for a symlink. */
+export function homePlan(
+  tree: Tree,
+  home: string,
+  owner: { readonly uid: number; readonly gid: number } | undefined,
+): HomePlan {
+  const path = relative(tree.source, home);
+  if (!/^home\/[^/]+\/agent\/[^/]+$/.test(path)) {
+    fail("EINVAL", `"${home}" is no agent's home in the tree "${tree.source}"`);
+  }
+  const parts = path.split("/");
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    closeSync(ensureFolder(tree, parts.slice(0, depth).join("/"), owner));
+  }
+  closeSync(ensureFolder(tree, `${path}/session`, owner));
+  const folder = ensureFolder(tree, path, owner);
+  try {
+    const facts = fstatSync(folder);
+    const guarded = ours.filter((name) => isFolder(folder, name));
+    return {
+      binds: [
+        { host: home, view: homeView, access: "rw" },
+        ...guarded.map(
+          (name): Bind => ({ host: join(home, name), view: `${homeView}/${name}`, access: "ro" }),
+        ),
+      ],
+      dev: facts.dev,
+      ino: facts.ino,
+    };
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function ensureFolder(
+  tree: Tree,
+  path: string,
+  owner: { readonly uid: number; readonly gid: number } | undefined,
+): number {
+  try {
+    return openBeneath(tree.folder, path, "folder");
+  } catch (error) {
+    if (coded(error).code !== "ENOENT") return refuse(path, error);
+  }
+  const cut = path.lastIndexOf("/");
+  const parent = openBeneath(tree.folder, path.slice(0, cut), "folder");
+  try {
+    const made = throughFolder(parent, path.slice(cut + 1));
+    mkdirSync(made, { mode: 0o700 });
+    if (owner) chownSync(made, owner.uid, owner.gid);
+    return openBeneath(tree.folder, path, "folder");
+  } catch (error) {
+    return refuse(path, error);
+  } finally {
+    closeSync(parent);
+  }
+}
+
+function refuse(path: string, error: unknown): never {
+  const { code, message } = coded(error);
+  return fail(code, `cannot use "${path}" as an agent's folder: ${message}`, { cause: error });
+}
+
+function isFolder(parent: number, name: string): boolean {
+  try {
+    closeSync(openBeneath(parent, name, "folder"));
+    return true;
+  } catch (error) {
+    const { code, message } = coded(error);
+    if (code === "ENOENT") return false;
+    return fail(code, `cannot guard "${name}" in an agent's home: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,219 @@
+// One tool call, one sandbox: plan, start, check what stands, run, read, end, report. The sandbox is
+// gone when the outcome is given.
+
+import { lstatSync } from "node:fs";
+import { CodedError, coded, fail } from "../abi/mod.ts";
+import {
+  type AttachedNetwork,
+  attachNetwork,
+  childDescriptors,
+  forbidExecution,
+  limitProcesses,
+  type RunningSandbox,
+  type StandingSandbox,
+  startSandbox,
+} from "../bwrap/mod.ts";
+import { bwrapArguments, type FilterArchitecture, seccompProgram } from "../sandbox/mod.ts";
+import { commandAnswer, nativeAnswer, type Stopped } from "./answer.ts";
+import { GeneratedFolders } from "./generated.ts";
+import { gitEntries, newGitEntries } from "./git.ts";
+import { drain, OutputWindow } from "./output.ts";
+import { type Payload, payloadOf } from "./payload.ts";
+import { type LaunchPlan, planLaunch } from "./plan.ts";
+import { Semaphore } from "./semaphore.ts";
+import type {
+  Launcher,
+  LauncherOptions,
+  LaunchIo,
+  LaunchOutcome,
+  LaunchRequest,
+  LiveLaunch,
+} from "./types.ts";
+
+export function createLauncher(options: LauncherOptions): Launcher {
+  const folders = new GeneratedFolders(options.runtime);
+  const permits = new Semaphore(options.parallelMax);
+  const live = new Set<LiveLaunch>();
+  const running = new Set<Promise<LaunchOutcome>>();
+  const closing = new AbortController();
+
+  async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
+    const signal = AbortSignal.any([io.signal, closing.signal]);
+    try {
+      const release = await permits.acquire(signal);
+      try {
+        const payload = payloadOf(request);
+        const plan = planLaunch(options, folders, request);
+        return await runPlan({ request, io, signal, plan, payload, live });
+      } finally {
+        release();
+      }
+    } catch (error) {
+      return refusal(error);
+    }
+  }
+
+  return {
+    run(request, io) {
+      const outcome = launch(request, io);
+      running.add(outcome);
+      return outcome.finally(() => running.delete(outcome));
+    },
+    live: () => [...live],
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** An error of the launch as the outcome of the call; what is no coded error is a bug and thrown. */
+function refusal(error: unknown): LaunchOutcome {
+  const systemError = typeof (error as { code?: unknown }).code === "string";
+  if (!(error instanceof CodedError) && !systemError) throw error;
+  const { code, message, hint } = coded(error);
+  const output = hint === undefined ? message : `${message} (${hint})`;
+  return { status: "error", code, output, dropped: 0, exit: undefined, newGit: [] };
+}
+
+interface Call {
+  readonly request: LaunchRequest;
+  readonly io: LaunchIo;
+  readonly signal: AbortSignal;
+  readonly plan: LaunchPlan;
+  readonly payload: Payload;
+  readonly live: Set<LiveLaunch>;
+}
+
+async function runPlan(call: Call): Promise<LaunchOutcome> {
+  const { request, plan, payload, live, signal } = call;
+  const before = gitEntries(plan.watched);
+  let network: AttachedNetwork | undefined;
+  let entry: LiveLaunch | undefined;
+  try {
+    const sandbox = await startSandbox({
+      arguments: bwrapArguments(plan.spec, childDescriptors),
+      seccomp: filterFor(plan.spec.network),
+      program: payload.program,
+      combined: payload.combined,
+      stdin: payload.stdin,
+      identity: plan.identity.become,
+      signal,
+      register(root) {
+        const { agent, session, run } = request;
+        entry = { root, agent, session, run };
+        live.add(entry);
+      },
+      async prepare(standing) {
+        checkStanding(standing, plan);
+        const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
+        await forbidExecution(standing.init, noexec);
+        if (plan.identity.kernelRoot) await limitProcesses(standing.init);
+        if (plan.network === undefined) return;
+        network = await attachNetwork(plan.network, standing.init, plan.identity.become);
+      },
+    });
+    const outcome = await finish(sandbox, call);
+    const newGit = newGitEntries(before, gitEntries(plan.watched));
+    return { ...outcome, newGit, output: outcome.output + newGitNote(newGit) };
+  } catch (error) {
+    throw explained(error, call);
+  } finally {
+    if (entry !== undefined) live.delete(entry);
+    await network?.stop();
+  }
+}
+
+const filters = new Map<string, Uint8Array>();
+
+function filterFor(network: "none" | "granted"): Uint8Array {
+  const known = filters.get(network);
+  if (known !== undefined) return known;
+  const architecture = process.arch as FilterArchitecture;
+  if (architecture !== "x64" && architecture !== "arm64") {
+    fail("EHOSTDOWN", `there is no system call filter for ${process.arch}`);
+  }
+  const made = seccompProgram(architecture, { network: network === "granted" });
+  filters.set(network, made);
+  return made;
+}
+
+/** bubblewrap resolves paths itself, later than the plan did; what it found must be the same. */
+function checkStanding({ init }: StandingSandbox, plan: LaunchPlan): void {
+  for (const { view, dev, ino } of plan.expected) {
+    const facts = lstatSync(`/proc/${init.pid}/root${view}`, { bigint: true });
+    if (facts.dev === dev && facts.ino === ino) continue;
+    fail("EACCES", `"${view}" is not the folder that was checked: it was replaced meanwhile`);
+  }
+}
+
+async function finish(
+  sandbox: RunningSandbox,
+  { payload, io, signal }: Call,
+): Promise<Omit<LaunchOutcome, "newGit">> {
+  const windows = { stdout: new OutputWindow(), stderr: new OutputWindow() };
+  const live = payload.kind === "command" ? (text: string) => io.onOutput(text) : undefined;
+  const drained = Promise.all([
+    drain(sandbox.stdout, windows.stdout, live),
+    drain(sandbox.stderr, windows.stderr, live),
+  ]);
+  const stopped = await endOrStop(sandbox, payload.timeoutMs, signal);
+  const exit = await sandbox.exited;
+  // The program is over; what it left running is not waited for.
+  await sandbox.kill(0);
+  await drained;
+  const stdout = windows.stdout.text();
+  const stderr = windows.stderr.text();
+  const answer =
+    payload.kind === "native"
+      ? nativeAnswer(stdout, stderr, exit, stopped)
+      : commandAnswer(payload.combined ? { combined: stdout } : { stdout, stderr }, exit, stopped);
+  const dropped = windows.stdout.dropped + windows.stderr.dropped;
+  return { ...answer, dropped, exit: stopped === undefined ? exit : undefined };
+}
+
+/** Waits for the program; past the time, or when cancelled, ends all of the sandbox. */
+async function endOrStop(
+  sandbox: RunningSandbox,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Stopped | undefined> {
+  const stop = Promise.withResolvers<Stopped>();
+  const abort = () => stop.resolve({ code: "ECANCELED", because: "stopped: cancelled" });
+  const timer = setTimeout(() => {
+    stop.resolve({ code: "ETIMEDOUT", because: `stopped: it ran longer than ${timeoutMs} ms` });
+  }, timeoutMs);
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    const stopped = await Promise.race([sandbox.exited.then(() => undefined), stop.promise]);
+    if (stopped !== undefined) await sandbox.kill();
+    return stopped;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function newGitNote(paths: readonly string[]): string {
+  return paths
+    .map((path) => `[a new "${path}" appeared during this call: hooks in it would run as you]\n`)
+    .join("");
+}
+
+/** Says in the words of the request what bubblewrap says in its own. */
+function explained(error: unknown, { request, plan }: Call): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { cwd, binds } = plan.spec;
+  const { uid } = plan.identity;
+  if (error.message.includes(`Can't chdir to ${cwd}: `)) {
+    const reason = error.code === "ENOENT" ? "does not exist" : `is closed to uid ${uid}`;
+    return new CodedError(error.code, `folder "${cwd}" ${reason} for agent "${request.agent}"`);
+  }
+  const path = /Can't find source path (.*): Permission denied/.exec(error.message)?.[1];
+  const bind = binds.find(({ host }) => host === path);
+  if (bind === undefined) return error;
+  return new CodedError("EACCES", `"${path}" (${bind.view}) is not accessible for uid ${uid}`, {
+    hint: `give uid ${uid} the right to search the folders above it`,
+  });
+}

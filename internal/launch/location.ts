@@ -1,0 +1,120 @@
+// Where a path really is: which file system, and where in it. Two paths of the same place have the
+// same location, whatever symlinks or bind mounts lead there, so "inside" and "contains" are asked
+// of locations and never of names.
+
+import { closeSync, fstatSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { coded } from "../abi/mod.ts";
+import { openPath } from "../os/mod.ts";
+
+export interface Mount {
+  readonly id: number;
+  /** major:minor of the file system. */
+  readonly device: string;
+  /** The folder of that file system which is mounted. */
+  readonly root: string;
+  readonly point: string;
+}
+
+export interface Location {
+  /** Absolute, without symlinks. */
+  readonly path: string;
+  readonly device: string;
+  /** The path within the file system. */
+  readonly inside: string;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly folder: boolean;
+}
+
+/** The mounts that this process sees. */
+export function readMounts(): Mount[] {
+  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+}
+
+/** The format of proc(5), mountinfo; octal escapes are undone. */
+export function parseMounts(text: string): Mount[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [id = "", , device = "", root = "", point = ""] = line.split(" ");
+      return { id: Number(id), device, root: unescaped(root), point: unescaped(point) };
+    });
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 8)),
+  );
+}
+
+/** Throws the errno's CodedError when the path cannot be reached. */
+export function locate(path: string, mounts: readonly Mount[]): Location {
+  let fd: number;
+  try {
+    fd = openPath(path, "path");
+  } catch (error) {
+    throw coded(error);
+  }
+  try {
+    const facts = fstatSync(fd, { bigint: true });
+    const real = readlinkSync(`/proc/self/fd/${fd}`);
+    const id = Number(
+      /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1],
+    );
+    const mount = mounts.find((each) => each.id === id);
+    return {
+      path: real,
+      device: mount?.device ?? `dev ${facts.dev}`,
+      inside: mount ? join(mount.root, relative(mount.point, real)) : real,
+      dev: facts.dev,
+      ino: facts.ino,
+      folder: facts.isDirectory(),
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The location of a path that may not exist yet: of its nearest ancestor, and the rest. */
+export function locateFuture(path: string, mounts: readonly Mount[]): Location {
+  try {
+    return locate(path, mounts);
+  } catch (error) {
+    if (dirname(path) === path) throw error;
+    const above = locateFuture(dirname(path), mounts);
+    const name = basename(path);
+    return {
+      ...above,
+      path: join(above.path, name),
+      inside: join(above.inside, name),
+      ino: -1n,
+    };
+  }
+}
+
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
+
+/** How `place` and `other` touch, seen from `place`; mounts below `place` count as part of it. */
+export function overlap(
+  place: Location,
+  other: Location,
+  mounts: readonly Mount[],
+): "is" | "contains" | "lies inside" | undefined {
+  if (place.device === other.device) {
+    if (place.inside === other.inside) return "is";
+    if (isBelow(other.inside, place.inside)) return "contains";
+    if (isBelow(place.inside, other.inside)) return "lies inside";
+  }
+  if (place.dev === other.dev && place.ino === other.ino) return "is";
+  if (isBelow(other.path, place.path)) return "contains";
+  for (const mount of mounts) {
+    if (!isBelow(mount.point, place.path) || mount.point === place.path) continue;
+    if (mount.device !== other.device) continue;
+    if (isBelow(other.inside, mount.root) || isBelow(mount.root, other.inside)) return "contains";
+  }
+  return undefined;
+}

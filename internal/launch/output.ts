@@ -1,0 +1,72 @@
+// What a program prints, kept within bounds: the first and the last half of `toolOutputBytesMax`,
+// and how much fell out between them.
+
+import { toolOutputBytesMax } from "../abi/mod.ts";
+
+export class OutputWindow {
+  readonly #half: number;
+  #head: Uint8Array[] = [];
+  #headBytes = 0;
+  #tail: Uint8Array[] = [];
+  #tailBytes = 0;
+  #dropped = 0;
+
+  constructor(bytesMax: number = toolOutputBytesMax) {
+    this.#half = Math.floor(bytesMax / 2);
+  }
+
+  push(chunk: Uint8Array): void {
+    const room = Math.min(this.#half - this.#headBytes, chunk.length);
+    if (room > 0) {
+      this.#head.push(chunk.slice(0, room));
+      this.#headBytes += room;
+    }
+    if (room === chunk.length) return;
+    this.#tail.push(chunk.slice(room));
+    this.#tailBytes += chunk.length - room;
+    this.#trim();
+  }
+
+  #trim(): void {
+    while (this.#tailBytes > this.#half) {
+      const first = this.#tail[0] as Uint8Array;
+      const excess = Math.min(this.#tailBytes - this.#half, first.length);
+      if (excess === first.length) this.#tail.shift();
+      else this.#tail[0] = first.subarray(excess);
+      this.#tailBytes -= excess;
+      this.#dropped += excess;
+    }
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Invalid bytes become U+FFFD; a cut is marked in the text. */
+  text(): string {
+    const decode = (chunks: readonly Uint8Array[]) => new TextDecoder().decode(joined(chunks));
+    if (this.#dropped === 0) return decode([...this.#head, ...this.#tail]);
+    const mark = `\n[${this.#dropped} bytes dropped here]\n`;
+    return decode(this.#head) + mark + decode(this.#tail);
+  }
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+/** Reads a stream to its end into `window` and hands on its text, whole characters at a time. */
+export async function drain(
+  stream: AsyncIterable<Uint8Array>,
+  window: OutputWindow,
+  onText: ((text: string) => void) | undefined,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    window.push(chunk);
+    const text = onText && decoder.decode(chunk, { stream: true });
+    if (text) onText?.(text);
+  }
+  const rest = decoder.decode();
+  if (rest) onText?.(rest);
+}

@@ -1,0 +1,196 @@
+// From a request to everything that a launch needs, before anything runs. All refusals that can be
+// known beforehand are made here.
+
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fail } from "../abi/mod.ts";
+import { type NetworkProgram, networkProgram } from "../bwrap/mod.ts";
+import type { Bind, SandboxSpec } from "../sandbox/mod.ts";
+import type { ToolObject } from "../tree/mod.ts";
+import { homePlan } from "./agent-home.ts";
+import { homeUid, toolEnvironment } from "./environment.ts";
+import { etcFolder } from "./etc-folder.ts";
+import type { GeneratedFolders } from "./generated.ts";
+import { gitBinds, type WatchedRoot } from "./git.ts";
+import { forbiddenPlaces, grantable } from "./host-folder.ts";
+import { type RuntimeIdentity, runtimeIdentity } from "./identity.ts";
+import { isBelow, type Location, locate, type Mount, readMounts } from "./location.ts";
+import { type MountPlan, mountPlans } from "./mount-lines.ts";
+import { commandFolder } from "./payload.ts";
+import { systemView } from "./system-view.ts";
+import type { LauncherOptions, LaunchRequest } from "./types.ts";
+import { toolPrograms, viewFolder } from "./view-folder.ts";
+
+/** /tmp of one sandbox. Past it ENOSPC inside. */
+export const tmpBytesMax = 512 * 1024 * 1024;
+/** /dev/shm of one sandbox. Past it ENOSPC inside. */
+export const shmBytesMax = 64 * 1024 * 1024;
+
+const workspaceView = "/workspace";
+const homeView = "/home/agent";
+
+/** What must lie at a view path once the sandbox stands, so that no path was swapped meanwhile. */
+export interface Expectation {
+  readonly view: string;
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+export interface LaunchPlan {
+  readonly spec: SandboxSpec;
+  readonly identity: RuntimeIdentity;
+  readonly network: NetworkProgram | undefined;
+  readonly expected: readonly Expectation[];
+  readonly watched: readonly WatchedRoot[];
+}
+
+export function planLaunch(
+  options: LauncherOptions,
+  folders: GeneratedFolders,
+  request: LaunchRequest,
+): LaunchPlan {
+  const { agent, controls } = request;
+  const identity = runtimeIdentity(agent, controls, {
+    uid: options.serverUid,
+    gid: process.getgid?.() ?? 0,
+    rootAgents: options.rootAgents,
+  });
+  if (controls.root !== "/") {
+    fail("EACCES", `agent "${agent}" has root "${controls.root}"; only "/" can be launched`);
+  }
+  const network = request.network ? networkProgram() : undefined;
+  const programs = ctxPrograms(options.ctxBinary);
+  if (request.tool.builtin && request.tool.name !== "shell.exec" && programs.length === 0) {
+    fail("EHOSTDOWN", `cannot run tool "${request.tool.name}": no "${options.ctxBinary}"`);
+  }
+  const shared = sharedFolders(options, identity, request);
+  const view = viewFolder(folders, options.tree, {
+    agent,
+    homeUid: homeUid(request.home),
+    visible: request.visible,
+    programs: programs.map(({ name }) => name),
+  });
+  const { uid, gid } = identity;
+  const spec: SandboxSpec = {
+    system: systemView(),
+    etc: etcFolder(folders, { user: agent, uid, gid, resolver: network?.resolver }),
+    view,
+    binds: [
+      ...programs.map(({ name, host }) => readOnly(host, `/ctx/bin/${name}`)),
+      ...toolPrograms(request.visible).map((tool: ToolObject) =>
+        readOnly(tool.hostPath, tool.viewPath),
+      ),
+      ...shared.binds,
+    ],
+    cwd: workFolder(request, shared.views),
+    env: toolEnvironment(request),
+    network: network === undefined ? "none" : "granted",
+    maskProc: identity.kernelRoot,
+    tmpBytes: tmpBytesMax,
+    shmBytes: shmBytesMax,
+  };
+  return { spec, identity, network, expected: shared.expected, watched: shared.watched };
+}
+
+function readOnly(host: string, view: string): Bind {
+  return { host, view, access: "ro" };
+}
+
+/** The programs for /ctx/bin; the server is not among them. */
+function ctxPrograms(ctxBinary: string): { name: string; host: string }[] {
+  if (!existsSync(ctxBinary)) return [];
+  const beside = dirname(ctxBinary);
+  return [
+    { name: "ctx", host: realpathSync(ctxBinary) },
+    ...["tsh", "ctxterm", "ctxmcp"]
+      .filter((name) => existsSync(join(beside, name)))
+      .map((name) => ({ name, host: realpathSync(join(beside, name)) })),
+  ];
+}
+
+interface Shared {
+  readonly binds: readonly Bind[];
+  readonly views: readonly string[];
+  readonly expected: readonly Expectation[];
+  readonly watched: readonly WatchedRoot[];
+}
+
+/** Home, workspace and mounts: the folders of the host that the agent works in. */
+function sharedFolders(
+  options: LauncherOptions,
+  identity: RuntimeIdentity,
+  request: LaunchRequest,
+): Shared {
+  const mounts = readMounts();
+  const forbidden = forbiddenPlaces(options.places, options.runtime, mounts);
+  const home = homePlan(options.tree, request.home, identity.become);
+  const workspace =
+    request.workspace === undefined
+      ? undefined
+      : workspacePlan(request.workspace, mounts, forbidden);
+  const lines = request.controls.mount.filter(
+    // The caller's folder is what this call is about, so it wins over a standing one.
+    ({ target }) => workspace === undefined || target !== workspaceView,
+  );
+  const existing = [
+    { host: request.home, view: homeView },
+    ...(workspace ? [{ host: workspace.source.path, view: workspaceView }] : []),
+  ];
+  const plans = [
+    ...(workspace ? [workspace] : []),
+    ...mountPlans(lines, mounts, forbidden, existing),
+  ];
+  const writable = plans.filter(({ bind, source }) => bind.access === "rw" && source.folder);
+  const git = writable.flatMap(({ bind }) => gitBinds(bind.host, bind.view));
+  for (const bind of git) checkRepository(bind, writable, mounts, forbidden);
+  return {
+    binds: [...home.binds, ...plans.map(({ bind }) => bind), ...git],
+    views: [homeView, ...plans.map(({ bind }) => bind.view)],
+    expected: [
+      { view: homeView, dev: BigInt(home.dev), ino: BigInt(home.ino) },
+      ...plans.map(({ bind, source }) => ({ view: bind.view, dev: source.dev, ino: source.ino })),
+      ...git.map((bind) => ({ view: bind.view, ...identityOf(locate(bind.host, mounts)) })),
+    ],
+    watched: writable.map(({ bind }) => ({ host: bind.host, view: bind.view })),
+  };
+}
+
+function identityOf({ dev, ino }: Location): { dev: bigint; ino: bigint } {
+  return { dev, ino };
+}
+
+function workspacePlan(
+  path: string,
+  mounts: readonly Mount[],
+  forbidden: Parameters<typeof grantable>[3],
+): MountPlan {
+  const source = grantable("workspace", path, mounts, forbidden);
+  if (!source.folder) fail("ENOENT", `workspace "${path}" is not a folder`);
+  return { source, bind: { host: source.path, view: workspaceView, access: "rw" } };
+}
+
+/** A repository outside of the workspace is one more host folder, under the same rules. */
+function checkRepository(
+  bind: Bind,
+  writable: readonly MountPlan[],
+  mounts: readonly Mount[],
+  forbidden: Parameters<typeof grantable>[3],
+): void {
+  if (writable.some((plan) => isBelow(bind.host, plan.bind.host))) return;
+  grantable("git folder", bind.host, mounts, forbidden);
+}
+
+/** Folders of the sandbox itself that a command may start in. */
+const ownFolders = ["/tmp", "/ctx", "/usr", "/etc", "/proc", "/dev"];
+
+function workFolder(request: LaunchRequest, views: readonly string[]): string {
+  const standard = request.controls.cwd;
+  const hasWorkspace = views.includes(workspaceView);
+  const fallback = isBelow(standard, workspaceView) && !hasWorkspace ? homeView : standard;
+  const base = request.cwd ?? fallback;
+  const cwd = resolve("/", base, commandFolder(request) ?? ".");
+  if ([...views, ...ownFolders].some((view) => isBelow(cwd, view))) return cwd;
+  return fail("EACCES", `folder "${cwd}" lies outside of what agent "${request.agent}" sees`, {
+    hint: `it sees ${[...views, "/tmp"].join(", ")}`,
+  });
+}

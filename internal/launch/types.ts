@@ -1,0 +1,76 @@
+// What a launch is asked and what it answers. Everything in a request was decided already: the tool
+// may run, its arguments fit its schema, the network was granted or not.
+
+import type { Code } from "../abi/mod.ts";
+import type { AgentControls } from "../control/mod.ts";
+import type { Scope } from "../interaction/mod.ts";
+import type { ProcessStamp } from "../os/mod.ts";
+import type { Places, ToolObject, Tree } from "../tree/mod.ts";
+
+export interface LauncherOptions {
+  readonly places: Places;
+  /** `treeRuntime(places)`; generated folders go below its `view`. */
+  readonly runtime: string;
+  readonly tree: Tree;
+  /** Bound at /ctx/bin/ctx; the other binaries are looked for beside it. */
+  readonly ctxBinary: string;
+  readonly serverUid: number;
+  readonly rootAgents: boolean;
+  /** Sandboxes at once; further launches wait in the order in which they came. */
+  readonly parallelMax: number;
+}
+
+export interface LaunchRequest {
+  readonly agent: string;
+  readonly controls: AgentControls;
+  readonly session: string;
+  readonly run: string;
+  readonly scope: Scope;
+  /** Host path of the agent's home, below the tree. */
+  readonly home: string;
+  readonly tool: ToolObject;
+  /** Checked against the tool's schema. */
+  readonly args: unknown;
+  /** Host folder that becomes /workspace. */
+  readonly workspace?: string | undefined;
+  /** Path in the view. */
+  readonly cwd?: string | undefined;
+  readonly network: boolean;
+  /** The tools that exist in the view. */
+  readonly visible: readonly ToolObject[];
+  readonly timeoutMs: number;
+}
+
+export interface LaunchIo {
+  readonly signal: AbortSignal;
+  /** Live output, cut at characters. */
+  onOutput(text: string): void;
+}
+
+export interface LaunchOutcome {
+  readonly status: "ok" | "error";
+  readonly code?: Code;
+  readonly output: string;
+  /** Bytes dropped from the middle, beyond `toolOutputBytesMax`. */
+  readonly dropped: number;
+  /** Undefined when the program never ran or was stopped. */
+  readonly exit: number | undefined;
+  /** View paths of `.git` entries that appeared during the call. */
+  readonly newGit: readonly string[];
+}
+
+/** One sandbox that is up, for whoever must tell its processes from others. */
+export interface LiveLaunch {
+  readonly root: ProcessStamp;
+  readonly agent: string;
+  readonly session: string;
+  readonly run: string;
+}
+
+export interface Launcher {
+  /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
+  run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
+  live(): readonly LiveLaunch[];
+  /** Refuses new launches, ends the running ones and waits until they are gone. */
+  close(): Promise<void>;
+}

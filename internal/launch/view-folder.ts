@@ -1,0 +1,86 @@
+// The /ctx of a sandbox, made for one agent: the tools it may execute, its own readable controls, a
+// link to its home, mount points for the programs. What it may not see does not exist here.
+
+import { posix } from "node:path";
+import { coded, controlBytesMax } from "../abi/mod.ts";
+import { readBeneath } from "../os/mod.ts";
+import type { ToolObject, Tree } from "../tree/mod.ts";
+import type { GeneratedEntry, GeneratedFolders } from "./generated.ts";
+
+/**
+ * Controls of itself that an agent may read. Not among them: `mount`, which names host paths, and
+ * `policy`, which is for the person who decides.
+ */
+const readableControls = [
+  ...["system.md", "prompt.template.md", "model", "window", "label", "perm", "cwd", "path"],
+  ...["tools", "abi", "approval", "life", "parent"],
+];
+
+export interface ViewInput {
+  readonly agent: string;
+  /** The uid folder of its home. */
+  readonly homeUid: string;
+  readonly visible: readonly ToolObject[];
+  /** Names of the programs that are bound over empty files in bin/. */
+  readonly programs: readonly string[];
+}
+
+export function viewFolder(folders: GeneratedFolders, tree: Tree, input: ViewInput): string {
+  const entries = [
+    ...input.programs.map((name): GeneratedEntry => program(`bin/${name}`)),
+    { kind: "folder", path: "tool" } as const,
+    ...input.visible.flatMap(toolEntries),
+    ...controlEntries(tree, input.agent),
+    homeLink(input),
+    text("status", `view=sandbox\nagent=${input.agent}\n`),
+  ];
+  return folders.folder(JSON.stringify(["ctx", entries]), () => entries);
+}
+
+/** Programs of tools that are not built in: bound over the entries made for them here. */
+export function toolPrograms(visible: readonly ToolObject[]): readonly ToolObject[] {
+  return visible.filter((tool) => !tool.builtin);
+}
+
+function toolEntries(tool: ToolObject): GeneratedEntry[] {
+  const path = posix.relative("/ctx", posix.normalize(tool.viewPath));
+  if (path === "" || path.startsWith("..")) return [];
+  const head = `#!/ctx/bin/ctx exec\n# class: tool\n# name: ${tool.name}\n`;
+  return [
+    tool.builtin
+      ? { kind: "file", path, content: `${head}# cap: ${tool.cap.join(" ")}\n`, executable: true }
+      : program(path),
+    text(`${path}.d/name`, `${tool.name}\n`),
+    text(`${path}.d/description`, `${tool.description}\n`),
+    text(`${path}.d/schema`, `${JSON.stringify(tool.schema)}\n`),
+    text(`${path}.d/cap`, tool.cap.map((word) => `${word}\n`).join("")),
+  ];
+}
+
+function controlEntries(tree: Tree, agent: string): GeneratedEntry[] {
+  const folder = `agent/${agent}.d`;
+  return [
+    { kind: "folder", path: folder },
+    ...readableControls.flatMap((name): GeneratedEntry[] => {
+      try {
+        const bytes = readBeneath(tree.folder, `${folder}/${name}`, controlBytesMax);
+        return [text(`${folder}/${name}`, new TextDecoder().decode(bytes))];
+      } catch (error) {
+        if (coded(error).code === "ENOENT") return [];
+        throw error;
+      }
+    }),
+  ];
+}
+
+function homeLink({ agent, homeUid }: ViewInput): GeneratedEntry {
+  return { kind: "link", path: `home/${homeUid}/agent/${agent}`, target: "/home/agent" };
+}
+
+function text(path: string, content: string): GeneratedEntry {
+  return { kind: "file", path, content };
+}
+
+function program(path: string): GeneratedEntry {
+  return { kind: "file", path, content: "", executable: true };
+}
