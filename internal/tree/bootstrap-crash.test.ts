@@ -1,8 +1,8 @@
 // What a cut or refused bootstrap leaves, and that the next one completes it.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { planTree } from "./bootstrap-plan.ts";
 import { recordPath } from "./bootstrap-record.ts";
 import { gid, isRoot, snapshot, TestTree, uid } from "./testing.ts";
@@ -38,7 +38,7 @@ test("kill -9 at any moment leaves a tree that the next run completes", async ()
   const script = `const { bootstrap } = await import(${module});
     console.log("start"); bootstrap(${JSON.stringify(tree.options())}); console.log("end");`;
   let cut = 0;
-  for (let round = 0; round < 16; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const child = Bun.spawn([process.execPath, "-e", script], {
       stdout: "pipe",
       stderr: "inherit",
@@ -53,7 +53,7 @@ test("kill -9 at any moment leaves a tree that the next run completes", async ()
     rmSync(tree.source, { recursive: true });
   }
   expect(cut).toBeGreaterThan(0);
-});
+}, 60_000);
 
 async function hasPending(): Promise<boolean> {
   const record = await Bun.file(tree.path(recordPath)).json();
@@ -156,6 +156,7 @@ describe("a disk that refuses", () => {
   test("not ours: EACCES names the file", () => {
     if (!isRoot) return console.log("SKIP another uid: dropping to it needs root");
     tree.bootstrap();
+    chmodSync(tree.base, 0o755);
     rmSync(tree.path("tool/tsh"));
     const script = `const { bootstrap } = await import(${module});
       const options = ${JSON.stringify(tree.options())};
@@ -171,7 +172,6 @@ describe("a disk that refuses", () => {
       script,
     ]);
     expect(done.stdout.toString()).toMatch(/^EACCES cannot write "tool\/tsh" in tree/);
-    expect(dirname(tree.source)).toBe(tree.base);
   });
 });
 

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -59,7 +58,7 @@ describe("bootstrap", () => {
       const facts = statSync(tree.path(path));
       expect([path, facts.uid, facts.gid]).toEqual([path, uid, gid]);
     }
-    const mine = { uid: process.getuid?.(), gid: process.getgid?.() };
+    const mine = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     for (const path of ["bin", "tool/fs.read", "tool/fs.read.d/policy", "model/debug", "home"]) {
       const facts = statSync(tree.path(path));
       expect([path, facts.uid, facts.gid]).toEqual([path, mine.uid, mine.gid]);
@@ -82,10 +81,12 @@ describe("bootstrap", () => {
       process.umask(before);
     }
     const strict = snapshot(other.source);
+    const mode = statSync(other.source).mode & 0o777;
     other.destroy();
     usual.delete(recordPath);
     strict.delete(recordPath);
     expect(strict).toEqual(usual);
+    expect(mode).toBe(0o755);
   });
 
   test("makes objects that the kernel starts through the tree's own ctx", () => {

@@ -2,7 +2,7 @@
 // changes what needs it, in an order in which each cut leaves a tree that the next run completes. It
 // never touches a session, a control that a person edited, or anything it did not plan.
 
-import { closeSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
 import { type FileOwner, openPath, tryLock } from "../os/mod.ts";
@@ -111,7 +111,8 @@ function update(
   const report = { source, treeVersion, changed, entries };
   if (check || !changed) return report;
 
-  sweep(root, source, decided);
+  const cut = record === undefined || record.pending !== undefined;
+  sweep(root, source, decided, cut);
   const keeper = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
   const owners = { keeper, owner: options.owner };
   const pending = pendingRecord(next, record);
@@ -162,9 +163,17 @@ function openRoot(source: string, check: boolean): number | undefined {
   }
   if (check) return undefined;
   return named(source, ".", "make", () => {
-    mkdirSync(source, { recursive: true, mode: 0o755 });
+    makeRoot(source);
     return openPath(source, "folder");
   });
+}
+
+/** As root folders above it too are open to all, whatever the umask: agents pass through them. */
+function makeRoot(path: string, above = false): void {
+  if (lstatSync(path, { throwIfNoEntry: false })) return;
+  makeRoot(dirname(path), true);
+  mkdirSync(path, { mode: 0o755 });
+  if (!above || process.geteuid?.() === 0) chmodSync(path, 0o755);
 }
 
 function checkRoot(root: number, source: string): void {
@@ -188,14 +197,16 @@ function checkProcess(owner: FileOwner): void {
   });
 }
 
-/** Takes away what cut runs left; in the root and in `bin` nobody but bootstrap writes. */
-function sweep(root: number, source: string, decided: readonly Decided[]): void {
+/**
+ * Takes away what cut runs left. In the root and in `bin` nobody but bootstrap writes, and after a
+ * run that was cut the tree is not in use yet; elsewhere a young one may belong to a writer at work.
+ */
+function sweep(root: number, source: string, decided: readonly Decided[], cut: boolean): void {
   named(source, ".", "clean", () => sweepTemporary(root, ".", true));
   for (const { entry, action } of decided) {
     if (entry.kind !== "folder" || action !== "same") continue;
-    named(source, entry.path, "clean", () =>
-      sweepTemporary(root, entry.path, entry.path === "bin"),
-    );
+    const mine = cut || entry.path === "bin";
+    named(source, entry.path, "clean", () => sweepTemporary(root, entry.path, mine));
   }
 }
 

@@ -18,7 +18,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fail } from "../abi/mod.ts";
+import { coded, fail } from "../abi/mod.ts";
 import { openBeneath, temporaryName, throughFolder } from "../os/mod.ts";
 import { factsBeneath, inFolder } from "./beneath.ts";
 
@@ -35,7 +35,10 @@ export function findProgram(binaries: string, name: string): { path: string; fac
     const facts = statSync(real);
     if (facts.isFile() && (facts.mode & 0o111) !== 0) return { path: real, facts };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const { code, message } = coded(error);
+    if (code !== "ENOENT") {
+      fail(code, `cannot look at program "${path}": ${message}`, { cause: error });
+    }
   }
   return fail("ENOENT", `cannot find program "${name}" in "${binaries}"`, {
     hint: "build the programs first, all five go together",
