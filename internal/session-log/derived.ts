@@ -5,11 +5,14 @@
 import { type FileOwner, replaceFile } from "../os/mod.ts";
 import { makeFolders, type Root, withFolder } from "./folders.ts";
 
+/** A content, or what makes it when it is written. */
+export type DerivedContent = string | (() => string);
+
 export class DerivedFiles {
   readonly #root: Root;
   readonly #folder: string;
   readonly #owner: FileOwner | undefined;
-  readonly #waiting = new Map<string, string>();
+  readonly #waiting = new Map<string, DerivedContent>();
   readonly #written = new Map<string, string>();
   #scheduled: ReturnType<typeof setImmediate> | undefined;
 
@@ -20,7 +23,7 @@ export class DerivedFiles {
   }
 
   /** Names may hold one folder, e.g. `by-cwd/<hash>`. The last content of a name wins. */
-  set(files: Readonly<Record<string, string>>): void {
+  set(files: Readonly<Record<string, DerivedContent>>): void {
     for (const [name, content] of Object.entries(files)) this.#waiting.set(name, content);
     this.#scheduled ??= setImmediate(() => this.flush());
   }
@@ -29,11 +32,12 @@ export class DerivedFiles {
   flush(): void {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
-    for (const [name, content] of this.#waiting) {
-      // Only small files that come again and again are worth remembering.
-      if (this.#written.get(name) === content) continue;
+    for (const [name, made] of this.#waiting) {
       try {
+        const content = typeof made === "string" ? made : made();
+        if (this.#written.get(name) === content) continue;
         this.#write(name, content);
+        // Only small files that come again and again are worth remembering.
         if (content.length < 256 && this.#written.size < 64) this.#written.set(name, content);
         else this.#written.delete(name);
       } catch {

@@ -75,6 +75,7 @@ function makeLog(
 ): SessionLog {
   const { root, relative, owner, identity } = options;
   const derived = new DerivedFiles(root, relative, owner);
+  let closed = false;
   return new FileLog({
     files,
     end,
@@ -87,8 +88,12 @@ function makeLog(
     published: options.published,
     failed: options.failed,
     keepChunk: (bytes) => keepChunk(root, relative, owner, bytes),
-    derive: (contents) => derived.set(contents),
+    derive(contents) {
+      // After the lock is given back the files may be somebody else's.
+      if (!closed) derived.set(contents);
+    },
     closed() {
+      closed = true;
       derived.flush();
       lock.release();
     },

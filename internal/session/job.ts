@@ -1,0 +1,34 @@
+// One admitted input from its arrival until its run is over, and the promises others wait on.
+
+import type { CodedError } from "../abi/mod.ts";
+import type { OpFrame } from "../interaction/mod.ts";
+import type { LiveRun } from "./run-context.ts";
+
+export class Job {
+  readonly run: LiveRun;
+  /** Sequence number of its acceptance, once that is durable. */
+  readonly accepted: Promise<number>;
+  /** Its `done`. */
+  readonly done: Promise<OpFrame>;
+  readonly accept: (seq: number) => void;
+  readonly finish: (frame: OpFrame) => void;
+  /** Neither acceptance nor end will come. */
+  readonly abandon: (error: CodedError) => void;
+
+  constructor(run: LiveRun) {
+    this.run = run;
+    const accepted = Promise.withResolvers<number>();
+    const done = Promise.withResolvers<OpFrame>();
+    // Nobody has to wait for either.
+    accepted.promise.catch(() => undefined);
+    done.promise.catch(() => undefined);
+    this.accepted = accepted.promise;
+    this.done = done.promise;
+    this.accept = accepted.resolve;
+    this.finish = done.resolve;
+    this.abandon = (error) => {
+      accepted.reject(error);
+      done.reject(error);
+    };
+  }
+}

@@ -1,0 +1,194 @@
+// The handle that an executor gets of its run. Everything it records is of this run; once the run
+// is over, by its own end or by a cancel, every record is refused with ECANCELED.
+
+import { createHash } from "node:crypto";
+import { type Code, CodedError, observationBytesMax } from "../abi/mod.ts";
+import type { OpFrame, Scope, SendRequest } from "../interaction/mod.ts";
+import type { Entry, EventRecord } from "../session-log/mod.ts";
+import { observe } from "./observation.ts";
+import type { HistoryItem, RunContext, ToolOutcome } from "./types.ts";
+
+/** What a run needs of its session. */
+export interface RunHost {
+  readonly agent: string;
+  readonly session: string;
+  readonly scope: Scope;
+  readonly folder: string | undefined;
+  readonly record: "arguments" | "digest";
+  append(entries: readonly Entry[]): Promise<readonly EventRecord[]>;
+  keepChunk(bytes: Uint8Array): Promise<{ readonly sha256: string; readonly bytes: number }>;
+  isOpenCall(run: string, call: string): boolean;
+  history(run: string): readonly HistoryItem[];
+  live(run: string, text: string, frame: (id: string) => OpFrame): void;
+}
+
+export class LiveRun implements RunContext {
+  readonly run: string;
+  readonly input: string;
+  readonly cwd: string | undefined;
+  readonly workspace: string | undefined;
+  readonly #host: RunHost;
+  readonly #abort = new AbortController();
+  readonly #pending = new Set<Promise<unknown>>();
+  /** Calls whose result is on its way to the disk, so that a second one is refused. */
+  readonly #answered = new Set<string>();
+  #over = false;
+  at = { phase: "accepted", step: 0, model: null as string | null };
+
+  constructor(run: string, request: SendRequest, host: RunHost) {
+    this.run = run;
+    this.input = request.input;
+    this.cwd = request.cwd;
+    this.workspace = request.workspace;
+    this.#host = host;
+  }
+
+  get agent(): string {
+    return this.#host.agent;
+  }
+
+  get session(): string {
+    return this.#host.session;
+  }
+
+  get scope(): Scope {
+    return this.#host.scope;
+  }
+
+  get sessionFolder(): string | undefined {
+    return this.#host.folder;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abort(): void {
+    this.#abort.abort(new CodedError("ECANCELED", `run "${this.run}" was cancelled`));
+  }
+
+  /** Refuses every later record and waits for those that are on their way. */
+  async end(): Promise<void> {
+    this.#over = true;
+    await Promise.allSettled(this.#pending);
+  }
+
+  history(): readonly HistoryItem[] {
+    return this.#host.history(this.run);
+  }
+
+  async toolCall(name: string, args: unknown): Promise<string> {
+    const recorded = this.#host.record === "arguments" ? { args } : { args_digest: digestOf(args) };
+    const [call] = await this.#record([
+      { event: { type: "tool.call", run: this.run, object: `tool/${name}`, ...recorded } },
+    ]);
+    return call?.call ?? "";
+  }
+
+  async toolResult(
+    call: string,
+    name: string,
+    outcome: ToolOutcome,
+  ): Promise<{ readonly content: string; readonly truncated: boolean }> {
+    this.#refuseWhenOver();
+    if (!this.#host.isOpenCall(this.run, call) || this.#answered.has(call)) {
+      throw new CodedError("EINVAL", `call "${call}" is not open in run "${this.run}"`);
+    }
+    this.#answered.add(call);
+    const seen = observe(outcome.output, observationBytesMax);
+    const truncated = seen.truncated || outcome.dropped > 0;
+    const ref = await this.#keep(seen.whole, outcome.dropped);
+    const event = {
+      type: "tool.result" as const,
+      run: this.run,
+      object: `tool/${name}`,
+      call,
+      status: outcome.status,
+      ...(outcome.code === undefined ? {} : { code: outcome.code }),
+      content: seen.content,
+      truncated,
+      ...ref,
+    };
+    try {
+      await this.#record([{ event }]);
+    } catch (error) {
+      this.#answered.delete(call);
+      throw error;
+    }
+    return { content: seen.content, truncated };
+  }
+
+  async message(text: string): Promise<void> {
+    const event = { type: "message" as const, run: this.run, role: "assistant" as const };
+    await this.#record([{ event, text }]);
+  }
+
+  async usage(model: string, inputTokens: number, outputTokens: number): Promise<void> {
+    const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
+    const object = `model/${model}`;
+    await this.#record([{ event: { type: "usage", run: this.run, object, ...tokens } }]);
+  }
+
+  async note(code: Code, text: string, object: string): Promise<void> {
+    await this.#record([
+      { event: { type: "error", run: this.run, object, status: "note", code, text } },
+    ]);
+  }
+
+  delta(text: string): void {
+    const { run } = this;
+    this.#live(text, (id) => ({ type: "delta", id, run, text }));
+  }
+
+  reasoning(text: string): void {
+    const { run } = this;
+    this.#live(text, (id) => ({ type: "reasoning_delta", id, run, text }));
+  }
+
+  toolDelta(call: string, text: string): void {
+    const { run } = this;
+    this.#live(text, () => ({ type: "tool_delta", id: call, run, text }));
+  }
+
+  phase(phase: string, step: number, model: string | null): void {
+    this.at = { phase, step, model };
+  }
+
+  #live(text: string, frame: (id: string) => OpFrame): void {
+    if (!this.#over && text.length > 0) this.#host.live(this.run, text, frame);
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#over) throw new CodedError("ECANCELED", `run "${this.run}" is over`);
+  }
+
+  async #record(entries: readonly Entry[]): Promise<readonly EventRecord[]> {
+    this.#refuseWhenOver();
+    const appended = this.#host.append(entries);
+    this.#pending.add(appended);
+    try {
+      const records = await appended;
+      // Recorded, but over by now: whoever ends the run closes the call, and nothing may start.
+      this.#refuseWhenOver();
+      return records;
+    } finally {
+      this.#pending.delete(appended);
+    }
+  }
+
+  /** Output that cannot be kept (a full disk) must not lose the result itself. */
+  async #keep(whole: Uint8Array | undefined, dropped: number): Promise<object> {
+    if (whole === undefined) return {};
+    try {
+      return { content_ref: { ...(await this.#host.keepChunk(whole)), dropped } };
+    } catch {
+      return { content_lost: whole.length };
+    }
+  }
+}
+
+export function digestOf(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(value) ?? "null")
+    .digest("hex");
+}
