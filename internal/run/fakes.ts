@@ -14,9 +14,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Code, fail, observationBytesMax } from "../abi/mod.ts";
 import type { Launcher, LaunchIo, LaunchOutcome, LaunchRequest } from "../launch/mod.ts";
-import type { HistoryItem, RunContext, ToolOutcome } from "../session/mod.ts";
+import { type ModelRequest, resolveModel } from "../model/mod.ts";
+import type { HistoryItem, RunContext, RunOutcome, ToolOutcome } from "../session/mod.ts";
 import { bootstrap, openTree, type Places, resolvePlaces, type Tree } from "../tree/mod.ts";
-import type { ExecutorOptions } from "./environment.ts";
+import type { ExecutorOptions, ResolveModel } from "./environment.ts";
+import { createExecutor } from "./executor.ts";
 
 /** Any uid but root's, which no agent runs as. */
 const agentUid = process.getuid?.() || 61_000;
@@ -111,6 +113,22 @@ export class TestWorld {
       if (text !== "") writeFileSync(join(folder, control), `${text}\n`);
     }
   }
+
+  /** Lets the coder use exactly these models, in this order. */
+  readonly aim = (...models: string[]): void => {
+    this.write("agent/coder.d/model", models.map((name) => `${name}\n`).join(""));
+  };
+
+  /** One run of an agent, its records and its outcome. */
+  readonly send = async (
+    input: string,
+    agent = "coder",
+    change: Partial<ExecutorOptions> = {},
+  ): Promise<{ context: MemoryContext; outcome: RunOutcome }> => {
+    const context = new MemoryContext(input, agent);
+    const outcome = await createExecutor({ ...this.options, ...change })(context);
+    return { context, outcome };
+  };
 
   close(): void {
     this.tree.close();
@@ -216,4 +234,18 @@ export class MemoryContext implements RunContext {
   messages(): string[] {
     return this.records.flatMap((record) => (record.type === "message" ? [record.text] : []));
   }
+}
+
+/** A resolver whose clients put every request they get into `requests`. */
+export function watching(requests: ModelRequest[]): ResolveModel {
+  return (input) => {
+    const client = resolveModel(input);
+    return {
+      ...client,
+      stream(request) {
+        requests.push({ ...request, messages: [...request.messages] });
+        return client.stream(request);
+      },
+    };
+  };
 }
