@@ -30,30 +30,22 @@ export async function wholeSend(world: World): Promise<Result> {
   };
 }
 
-/** Milliseconds of each call of a tool, from `tool_call` to `tool_result` as a client sees them. */
-export async function callTimes(world: World, tool: string, args: unknown): Promise<number[]> {
-  const calls = 15;
-  const directives = Array.from({ length: calls }, () => `@call ${tool} ${JSON.stringify(args)}`);
+/** Milliseconds of one call of a tool, from `tool_call` to `tool_result` as a client sees them. */
+export async function callTime(world: World, tool: string, args: unknown): Promise<number> {
   const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
-  const times: number[] = [];
-  let begun = 0;
-  let seen = 0;
-  client.socket.on("data", () => {
-    for (; seen < client.frames.length; seen++) {
-      const frame = client.frames[seen];
-      if (frame?.type === "tool_call") begun = performance.now();
-      if (frame?.type !== "tool_result") continue;
-      if (frame["status"] !== "ok") throw new Error(`${tool}: ${JSON.stringify(frame)}`);
-      times.push(performance.now() - begun);
-    }
-  });
-  client.send(sendRequest(`calls-${tool}`, "calls", directives.join("\n"), world.workspace));
+  const input = `@call ${tool} ${JSON.stringify(args)}\n@say finished`;
+  const id = `call-${crypto.randomUUID()}`;
+  client.send(sendRequest(id, "calls", input, world.workspace));
+  await client.until((frame) => frame.type === "tool_call");
+  const begun = performance.now();
+  const result = await client.until((frame) => frame.type === "tool_result");
+  const time = performance.now() - begun;
   const done = await client.done();
   client.socket.destroy();
-  if (done?.["status"] !== "ok" || times.length !== calls) {
-    throw new Error(`${times.length} calls of ${tool}: ${JSON.stringify(done)}`);
+  if (result?.["status"] !== "ok" || done?.["status"] !== "ok") {
+    throw new Error(`${tool}: ${JSON.stringify(result)} ${JSON.stringify(done)}`);
   }
-  return times.slice(1);
+  return time;
 }
 
 export async function memoryAfterTurns(world: World): Promise<Result> {

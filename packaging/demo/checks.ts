@@ -14,7 +14,6 @@ export interface Shown {
   readonly explained: Seen;
   readonly diff: Seen;
   readonly session: string;
-  readonly deniedTool: string;
 }
 
 /** The shell command of the story prints a line each half second; seen sooner, it was not live. */
@@ -57,8 +56,8 @@ export function check(stage: Stage, answering: Answering, shown: Shown): string[
   const results = events.filter((event) => event.type === "tool.result");
   claim(calls.length === results.length, "a tool call has no result, or more than one");
   claim(
-    results.some((event) => event.status === "error" && event.object?.endsWith(shown.deniedTool)),
-    `no call of ${shown.deniedTool} was refused`,
+    results.some((event) => event.status === "error" && event.code === "EACCES"),
+    "no call was refused",
   );
   if (answering.story) wrong.push(...checkStory(answering, shown, calls));
   return wrong;
@@ -71,6 +70,7 @@ function checkStory(answering: Answering, shown: Shown, calls: readonly Event[])
     if (!calls.some((event) => event.object?.endsWith(tool))) wrong.push(`${tool} was not called`);
   }
   if (!shown.first.out.includes("The check printed:")) wrong.push("the answer lacks the check");
+  if (!shown.first.out.includes("DONE: name the port")) wrong.push("the edit is not in the answer");
   if (!shown.second.out.includes("Earlier I edited")) wrong.push("nothing was remembered");
   const at = (text: string) => shown.first.pieces.find((piece) => piece.text.includes(text))?.ms;
   const gap = (at("check 4 of 4") ?? 0) - (at("check 1 of 4") ?? 0);

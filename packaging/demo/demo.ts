@@ -58,7 +58,7 @@ async function prepare(show: Show, stage: Stage, answering: Answering, keyFile: 
   show.say(`2. Name the model at ${answering.baseUrl} and allow the agent to use it.`);
   const model = addModel(stage, answering, keyFile);
   const line = `allow coder_t model:${model} use`;
-  show.command(["echo", line, ">>", "agent/coder.d/policy"]);
+  show.typed(`echo '${line}' >> agent/coder.d/policy`);
   appendFileSync(join(stage.source, "agent/coder.d/policy"), `${line}\n`);
   const set = await show.run(["ctx", "set", "agent/coder.d/model", model]);
   if (set.exit !== 0) throw new Error("the model could not be set");
@@ -83,7 +83,7 @@ async function perform(show: Show, stage: Stage): Promise<Shown> {
   const session = join(stage.source, "home", String(stage.uid), "agent/coder/session/default");
   await show.run(["ls", session]);
   await show.run(["tail", "-n", "4", join(session, "events.jsonl")]);
-  return { first, second, denied, explained, diff, session, deniedTool };
+  return { first, second, denied, explained, diff, session };
 }
 
 async function main(): Promise<number> {
@@ -107,7 +107,7 @@ async function main(): Promise<number> {
   try {
     await prepare(show, stage, answering, wanted.keyFile);
     show.say("3. Start the server of the tree.");
-    show.command(["ctxd", "serve", "&"]);
+    show.typed("ctxd serve &");
     server = startServer(stage);
     await awaitReady(stage, server);
     await show.run(["ctx", "status"]);

@@ -9,9 +9,9 @@ const commandSecondsMax = 600;
 
 export interface Seen {
   readonly exit: number;
+  /** Standard output and standard error as they came. */
   readonly out: string;
-  readonly err: string;
-  /** When each piece of either stream came, in milliseconds after the start. */
+  /** When each piece came, in milliseconds after the start. */
   readonly pieces: readonly { readonly text: string; readonly ms: number }[];
 }
 
@@ -30,55 +30,43 @@ export class Show {
     process.stdout.write(this.#bold ? `\n\x1b[1m${text}\x1b[0m\n` : `\n${text}\n`);
   }
 
-  command(argv: readonly string[]): void {
-    process.stdout.write(`$ ${argv.map(shellWord).join(" ")}\n`);
+  /** A line as it would be typed. */
+  typed(line: string): void {
+    process.stdout.write(`$ ${line}\n`);
   }
 
   /** Prints the command, runs it in the workspace and waits for its end. */
   async run(argv: readonly string[], cwd = this.#stage.workspace): Promise<Seen> {
-    this.command(argv);
+    this.typed(argv.map(shellWord).join(" "));
     const begun = performance.now();
     const pieces: { text: string; ms: number }[] = [];
-    const child = Bun.spawn(resolveProgram(argv, this.#stage), {
+    // One pipe for both streams, so that they come in the order in which they were written.
+    const child = Bun.spawn(["sh", "-c", 'exec "$0" "$@" 2>&1', ...argv], {
       cwd,
       env: this.#stage.env,
       stdin: "ignore",
       stdout: "pipe",
-      stderr: "pipe",
     });
     this.#child = child;
     const timer = setTimeout(() => child.kill("SIGKILL"), commandSecondsMax * 1000);
-    const pass = async (stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream) => {
-      const decoder = new TextDecoder();
-      let all = "";
-      for await (const bytes of stream) {
-        const text = decoder.decode(bytes, { stream: true });
-        pieces.push({ text, ms: performance.now() - begun });
-        all += text;
-        to.write(bytes);
-      }
-      return all;
-    };
-    const [out, err] = await Promise.all([
-      pass(child.stdout, process.stdout),
-      pass(child.stderr, process.stderr),
-    ]);
+    const decoder = new TextDecoder();
+    let out = "";
+    for await (const bytes of child.stdout) {
+      const text = decoder.decode(bytes, { stream: true });
+      pieces.push({ text, ms: performance.now() - begun });
+      out += text;
+      process.stdout.write(bytes);
+    }
     await child.exited;
     clearTimeout(timer);
     this.#child = undefined;
-    return { exit: child.exitCode ?? 128, out, err, pieces };
+    return { exit: child.exitCode ?? 128, out, pieces };
   }
 
   /** Stops what is running now, so that leaving does not wait for it. */
   interrupt(): void {
     this.#child?.kill("SIGTERM");
   }
-}
-
-/** Bun looks a program up in its own PATH, not in the child's. */
-function resolveProgram(argv: readonly string[], stage: Stage): string[] {
-  const [name = "", ...rest] = argv;
-  return [Bun.which(name, { PATH: stage.env["PATH"] ?? "" }) ?? name, ...rest];
 }
 
 function shellWord(word: string): string {

@@ -34,7 +34,7 @@ export interface Stage {
 }
 
 const workspaceFiles: Readonly<Record<string, string>> = {
-  "notes.md": "# Notes\n\n- [x] write the greeting\n- [ ] TODO: name the port the server uses\n",
+  "notes.md": "# Notes\n\nDONE: write the greeting\nTODO: name the port that the server uses\n",
   "server.sh": '#!/bin/sh\n# Serves the greeting.\nport=8080\necho "hello on port $port"\n',
 };
 
