@@ -46,7 +46,6 @@ function build(spec: CommandSpec, refuse: (message: string) => void): Argv {
       "dot-notation": false,
       "boolean-negation": false,
       "camel-case-expansion": false,
-      "duplicate-arguments-array": false,
       "greedy-arrays": false,
     })
     .options({ ...spec.options, ...everyCommand })
@@ -55,7 +54,7 @@ function build(spec: CommandSpec, refuse: (message: string) => void): Argv {
       refuse(message || error?.message || "the arguments are not valid");
     });
   for (const [line, meaning] of spec.examples) parser = parser.example(`ctx ${line}`, meaning);
-  return parser.command(`$0 ${spec.words}`, false, (command) => {
+  return parser.command(`$0 ${spec.words}`.trim(), false, (command) => {
     for (const [name, describe] of Object.entries(spec.positionals)) {
       command.positional(name, { describe, type: "string" });
     }
@@ -72,7 +71,9 @@ function tidyMessage(message: string): string {
 
 function values(parsed: Record<string, unknown>): Arguments {
   const text = (name: string) => {
-    const value = parsed[name];
+    const given = parsed[name];
+    // An option that is repeated counts as it was said last.
+    const value = Array.isArray(given) ? given.at(-1) : given;
     return value === undefined || value === null ? undefined : String(value);
   };
   return {

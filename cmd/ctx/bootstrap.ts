@@ -5,7 +5,12 @@ import { dirname, resolve } from "node:path";
 import { fail } from "../../internal/abi/mod.ts";
 import { print, printJson } from "../../internal/cli/mod.ts";
 import { supplementaryGroups } from "../../internal/os/mod.ts";
-import { bootstrap, resolvePlaces, treeOwner } from "../../internal/tree/mod.ts";
+import {
+  type BootstrapReport,
+  bootstrap,
+  resolvePlaces,
+  treeOwner,
+} from "../../internal/tree/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { callerUid } from "./context.ts";
 
@@ -41,14 +46,20 @@ export function run(args: Arguments): number {
   const binaries = resolve(args.text("programs") ?? dirname(process.execPath));
   const report = bootstrap({ source, owner, groups, binaries, check });
   if (args.flag("json")) printJson({ ...report, owner, check });
-  else {
-    for (const { path, action } of report.entries) {
-      if (action !== "same") print(`${action.padEnd(7)} ${path}`);
-    }
-    const would = check ? "would change" : "changed";
-    print(`${report.source}: ${report.changed ? would : "up to date"}, agents of uid ${owner.uid}`);
-  }
+  else printReport(report, check, owner.uid);
   return 0;
+}
+
+/** Every entry when nothing is written; else only what a person changed and is kept. */
+function printReport(report: BootstrapReport, check: boolean, uid: number): void {
+  for (const { path, action } of report.entries) {
+    if (action === "keep" || (check && action !== "same")) print(`${action.padEnd(7)} ${path}`);
+  }
+  const count = (wanted: string) => report.entries.filter(({ action }) => action === wanted).length;
+  const done = check ? "would be " : "";
+  const counts = `${count("create")} ${done}created, ${count("update")} ${done}updated`;
+  const what = report.changed ? `${counts}, ${count("keep")} kept as edited` : "up to date";
+  print(`${report.source}: ${what}; agents belong to uid ${uid}`);
 }
 
 interface Owner {

@@ -33,10 +33,10 @@ const chunkBytes = 64 * 1024;
 /** A file that is printed as one JSON value. Past it EMSGSIZE. */
 const jsonFileBytesMax = 8 * 1024 * 1024;
 
-export async function runFast(argv: readonly string[]): Promise<number> {
+export function runFast(argv: readonly string[]): number {
   const flags = parseFlags(argv, everyCommandFlags);
   if (flags.words.length === 0) fail("EINVAL", "cat needs a path", { hint: "see ctx cat --help" });
-  const root = await viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
+  const root = viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
   for (const path of flags.words) {
     const fd = openFile(viewPath(root, path), path);
     try {

@@ -58,7 +58,7 @@ async function serverChecks(places: Places): Promise<Check[]> {
   } catch (error) {
     const found = failureOf("server", error);
     if (!found.text.endsWith("[EHOSTDOWN]")) return [found];
-    return [warning("server", "ctxd is not running", "it starts with the first ctx agent send")];
+    return [well("server", "ctxd is not running; the first ctx agent send starts it")];
   }
 }
 

@@ -20,11 +20,11 @@ Examples:
   ctx ls agent/coder.d --long
 `;
 
-export async function runFast(argv: readonly string[]): Promise<number> {
+export function runFast(argv: readonly string[]): number {
   const flags = parseFlags(argv, { ...everyCommandFlags, long: "switch" });
   if (flags.words.length > 1) fail("EINVAL", "ls takes one path", { hint: "see ctx ls --help" });
   const named = flags.words[0] ?? "";
-  const root = await viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
+  const root = viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
   const folder = viewPath(root, named);
   for (const name of names(folder, named || root)) {
     const path = `${folder}/${name}`;

@@ -41,7 +41,7 @@ export async function runFast(argv: readonly string[]): Promise<number> {
   const source = flags.value.get("source");
   const uid = process.getuid?.() ?? 0;
   const places = resolvePlaces({ source, env: process.env, uid });
-  const root = await viewRoot({ root: flags.value.get("root"), source });
+  const root = viewRoot({ root: flags.value.get("root"), source });
   const agents = agentNames(places.source);
   const server = await askServer(treeRuntime(places));
   if (flags.on.has("json")) {

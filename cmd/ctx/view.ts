@@ -3,6 +3,7 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { coded, fail } from "../../internal/abi/mod.ts";
+import { resolvePlaces } from "../../internal/tree/mod.ts";
 
 export interface RootOptions {
   readonly root: string | undefined;
@@ -10,13 +11,12 @@ export interface RootOptions {
 }
 
 /** `--root`, else CTX_ROOT, else /ctx when it is a live view, else the source tree itself. */
-export async function viewRoot(options: RootOptions): Promise<string> {
+export function viewRoot(options: RootOptions): string {
   const named = options.root ?? process.env["CTX_ROOT"];
   if (named) return named;
   if (options.source === undefined && !process.env["CTX_SOURCE"] && isLiveView("/ctx")) {
     return "/ctx";
   }
-  const { resolvePlaces } = await import("../../internal/tree/mod.ts");
   const uid = process.getuid?.() ?? 0;
   return resolvePlaces({ source: options.source, env: process.env, uid }).source;
 }

@@ -19,10 +19,10 @@ export const spec: CommandSpec = {
   ],
 };
 
-export async function run(args: Arguments): Promise<number> {
+export function run(args: Arguments): number {
   const kind = args.need("class");
   const name = args.need("name");
-  const root = await viewRoot({ root: args.text("root"), source: args.text("source") });
+  const root = viewRoot({ root: args.text("root"), source: args.text("source") });
   const path = candidates(kind, name)
     .map((candidate) => viewPath(root, candidate))
     .find(isExecutable);
