@@ -39,7 +39,7 @@ test("the story lists, reads, edits, runs and answers; then recalls; then is ref
     listing,
     notes,
     "replaced",
-    "check 1 of 4\n2:- [x] DONE: name the port",
+    "check 1 of 4\n2:- [x] DONE: name the port\n[exit 0]\n",
   ]);
   expect(first.calls.map((call) => call.name)).toEqual([
     "fs_list",

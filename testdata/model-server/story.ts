@@ -133,6 +133,8 @@ function callEvent(call: Call, position: number, offered: readonly string[]): Mo
   return { type: "call", id: `call_${position + 1}`, name, args, raw: JSON.stringify(args) };
 }
 
+/** The last line that the command itself printed: what a host adds stands in brackets. */
 function lastLine(text: string): string {
-  return text.trimEnd().split("\n").at(-1) ?? "";
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line));
+  return lines.at(-1) ?? "";
 }
