@@ -46,20 +46,28 @@ function lineRegions(text: string, lines: readonly string[], edits: readonly Edi
   for (const line of lines) starts.push((starts.at(-1) as number) + line.length);
   const regions: Region[] = [];
   let line = 0;
-  for (let index = 0; index < edits.length; ) {
+  let index = 0;
+  while (index < edits.length) {
     const first = edits[index] as Edit;
     while ((starts[line + 1] ?? Infinity) <= first.start) line++;
     const from = line;
     let replaced = text.slice(starts[from], first.start) + first.text;
     let at = first.end;
     let last = lineAfter(starts, from, at);
-    // Edits that share a line belong together.
-    for (index++; index < edits.length; index++) {
-      const next = edits[index] as Edit;
-      if (next.start >= (starts[last] ?? text.length)) break;
-      replaced += text.slice(at, next.start) + next.text;
-      at = next.end;
-      last = lineAfter(starts, last - 1, at);
+    index++;
+    // Edits that share a line belong together, and a line that lost its end takes in the next one.
+    for (;;) {
+      const next = edits[index];
+      if (next !== undefined && next.start < (starts[last] ?? text.length)) {
+        replaced += text.slice(at, next.start) + next.text;
+        at = next.end;
+        last = lineAfter(starts, last - 1, at);
+        index++;
+        continue;
+      }
+      const whole = replaced + text.slice(at, starts[last]);
+      if (whole === "" || whole.endsWith("\n") || last >= lines.length) break;
+      last++;
     }
     replaced += text.slice(at, starts[last]);
     regions.push({ first: from, last, lines: splitLines(replaced) });
