@@ -3,6 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -42,6 +43,8 @@ beforeEach(() => {
   chmodSync(ctxdBinary, 0o755);
   const source = join(base, "tree");
   bootstrap({ source, owner: { uid, gid }, groups: [], binaries: programs });
+  // An agent of uid 0 runs only where the host says so.
+  if (uid === 0) writeFileSync(join(base, "config/ctxd.conf"), "root_agents=allow\n");
   env = {
     PATH: "/usr/bin:/bin",
     HOME: join(base, "home"),
@@ -160,7 +163,9 @@ describe("ctxd serve", () => {
     expect(existsSync(join(treeRuntime(places), "agent/coder.sock"))).toBe(true);
     await ensureServer(places, { ctxdBinary, env });
     expect(await pidOfServer()).not.toBe(first);
-    expect(await send("r1")).toEqual(before);
+    const durable = (frames: OpFrame[]) => frames.filter((frame) => "seq" in frame);
+    expect(durable(before).at(-1)).toMatchObject({ type: "done", status: "ok" });
+    expect(await send("r1")).toEqual(durable(before));
   });
 
   test("a second server for the tree ends with 69 and names the first", async () => {
@@ -191,6 +196,26 @@ describe("ctxd serve", () => {
       ).toEqual([]);
     },
   );
+
+  test("a run that SIGTERM cuts ends as interrupted, for its client and in its log", async () => {
+    const controls = join(places.source, "agent/coder.d");
+    writeFileSync(join(controls, "model"), "debug/script\n");
+    appendFileSync(join(controls, "policy"), "allow coder_t model:debug/script use\n");
+    await ensureServer(places, { ctxdBinary, env });
+    const pid = await pidOfServer();
+    const running = send("r1", "@delay 60000\n@say never");
+    const events = join(places.source, `home/${uid}/agent/coder/session/default/events.jsonl`);
+    while (!existsSync(events) || !readFileSync(events, "utf8").includes(`"run.start"`)) {
+      await new Promise(setImmediate);
+    }
+    const started = performance.now();
+    process.kill(pid, "SIGTERM");
+    expect((await running).at(-1)).toMatchObject({ type: "done", status: "interrupted" });
+    await ended(pid);
+    expect(performance.now() - started).toBeLessThan(5000);
+    const last = readFileSync(events, "utf8").trimEnd().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toMatchObject({ type: "run.done", status: "interrupted" });
+  });
 
   test("SIGHUP serves an agent that was made since", async () => {
     await ensureServer(places, { ctxdBinary, env });

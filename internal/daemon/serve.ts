@@ -1,22 +1,21 @@
-// Puts one server together and takes it apart: lock, folders, tree, sessions, sockets; and at the
-// end the other way round. The only file that knows all the services.
+// Puts one server together: tree, folders, lock, services, sockets, in the order in which each may
+// rely on the ones before. What fails on the way undoes what was done.
 
-import { CodedError, coded } from "../abi/mod.ts";
+import { coded } from "../abi/mod.ts";
 import { controlLineBytesMax } from "../client/mod.ts";
-import { supplementaryGroups } from "../os/mod.ts";
 import { type Connection, type LineServer, listenLines } from "../sock/mod.ts";
-import { loadAgent, openTree, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
+import { openTree, type Tree } from "../tree/mod.ts";
 import { admit } from "./admit.ts";
 import { errorLine, serveAgentConnection } from "./agent-connection.ts";
-import { type AgentSockets, fileOwner, openAgentSockets } from "./agents.ts";
+import { type AgentSockets, openAgentSockets } from "./agents.ts";
 import {
   type ControlService,
   controlErrorLine,
   serveControlConnection,
 } from "./control-connection.ts";
-import { type ServerLock, takeServerLock } from "./lock.ts";
+import { takeServerLock } from "./lock.ts";
 import { faultFields, type Log } from "./log.ts";
-import { loadParts, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import {
   makeRuntimeFolders,
   type RuntimeFolders,
@@ -24,22 +23,10 @@ import {
   withFolder,
 } from "./places.ts";
 import { connectionsMax } from "./room.ts";
-import type { Settings } from "./settings.ts";
+import { createServices, type Services, type ServicesOptions } from "./services.ts";
+import { takeApart } from "./stop.ts";
 
-/** Time for running runs to be closed as interrupted at a clean stop. Past it recovery does it. */
-export const sessionsCloseMs = 3500;
-
-/** Time for what is left of sandboxes after that. Past it they die with the process. */
-export const launcherCloseMs = 700;
-
-/** Time for last frames to reach their clients. Past it connections are cut. */
-export const connectionsCloseMs = 500;
-
-export interface ServeOptions {
-  readonly places: Places;
-  readonly settings: Settings;
-  /** The program that runs inside sandboxes. */
-  readonly ctxBinary: string;
+export interface ServeOptions extends ServicesOptions {
   readonly log: Log;
 }
 
@@ -80,7 +67,6 @@ async function start(
   const state: State = {
     options,
     tree,
-    lock,
     ...services,
     connections: new Set(),
     stopping: new AbortController(),
@@ -92,9 +78,14 @@ async function start(
 
   const stopped = Promise.withResolvers<void>();
   const stop = (): Promise<void> => {
-    if (!state.stopping.signal.aborted) {
-      void takeApart(state, agents, control).then(stopped.resolve);
-    }
+    if (state.stopping.signal.aborted) return stopped.promise;
+    const release = () => {
+      lock.release();
+      tree.close();
+    };
+    takeApart({ ...state, log, agents, control, release })
+      .catch((error) => log("stop.failed", faultFields(coded(error))))
+      .finally(stopped.resolve);
     return stopped.promise;
   };
   const service: ControlService = {
@@ -135,12 +126,9 @@ function rescanAndLog(agents: AgentSockets, log: Log): () => void {
   };
 }
 
-type Services = Awaited<ReturnType<typeof createServices>>;
-
 interface State extends Services {
   readonly options: ServeOptions;
   readonly tree: Tree;
-  readonly lock: ServerLock;
   readonly connections: Set<Connection>;
   /** Aborted from the moment the server stops. */
   readonly stopping: AbortController;
@@ -207,99 +195,4 @@ function openControl(state: State, runtime: string, service: ControlService): Li
       close();
     },
   };
-}
-
-/** The clean stop. Runs that are cut here are closed as `interrupted`, as recovery would. */
-async function takeApart(state: State, agents: AgentSockets, control: LineServer): Promise<void> {
-  const { log } = state.options;
-  state.stopping.abort();
-  log("stopping");
-  agents.stop();
-  control.stop();
-  await settleWithin(state.sessions.close(), sessionsCloseMs, "sessions", log);
-  await settleWithin(state.launcher.close(), launcherCloseMs, "launcher", log);
-  // Streams end by themselves once their runs are closed; a client that does not read is cut.
-  const gone = Promise.all([...state.connections].map(({ closed }) => closed));
-  await settleWithin(gone, connectionsCloseMs, "connections", log);
-  agents.close();
-  control.close();
-  state.lock.release();
-  state.tree.close();
-  log("stopped");
-}
-
-async function createServices(
-  { places, settings, ctxBinary }: ServeOptions,
-  tree: Tree,
-  runtime: string,
-  given: Partial<Parts>,
-) {
-  const parts = await loadParts(given);
-  const server = {
-    uid: places.uid,
-    groups: supplementaryGroups(),
-    rootAgents: settings.rootAgents,
-  };
-  const launcher = parts.createLauncher({
-    places,
-    runtime,
-    tree,
-    ctxBinary,
-    serverUid: places.uid,
-    rootAgents: settings.rootAgents,
-    parallelMax: settings.launchesParallel,
-  });
-  const executor = parts.createExecutor({
-    tree,
-    places,
-    launcher,
-    server,
-    modelSteps: settings.modelSteps,
-    toolTimeoutMs: settings.toolTimeoutMs,
-  });
-  const sessions = parts.createSessions({
-    source: tree.source,
-    runtime,
-    agent: (name: string) => ({ owner: fileOwner(tree, loadAgent(tree, name)) }),
-    executor,
-    modelName: (agent: string) => firstModel(tree, agent),
-    record: settings.record,
-    idleMs: settings.sessionIdleMs,
-    now: () => new Date(),
-  });
-  return { server, launcher, sessions };
-}
-
-/** The model that a run of the agent begins with, as frames show it. */
-function firstModel(tree: Tree, agent: string): string {
-  const [choice] = loadAgent(tree, agent).model;
-  if (choice === undefined) return "none";
-  try {
-    const ref = choice.kind === "ref" ? choice.ref : resolveAlias(tree, choice.name);
-    return `${ref.provider}/${ref.model}`;
-  } catch (error) {
-    // The run itself says what is wrong with the alias.
-    if (error instanceof CodedError && choice.kind === "alias") return choice.name;
-    throw error;
-  }
-}
-
-/** Waits for the end of a part; a part that fails or takes too long is named and left behind. */
-async function settleWithin(
-  work: Promise<unknown>,
-  waitMs: number,
-  part: string,
-  log: Log,
-): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), waitMs);
-  });
-  try {
-    if ((await Promise.race([work, late])) === "late") log("stop.late", { part });
-  } catch (error) {
-    log("stop.failed", { part, ...faultFields(coded(error)) });
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,9 +1,9 @@
 // Stand-ins for the services behind the sockets: an agent that answers by what the input says. They
 // let the tests of the server see what reaches a session, and decide when a run goes on.
 
-import type { OpFrame } from "../interaction/mod.ts";
-import type { FrameStream } from "../session/mod.ts";
-import type { Parts } from "./parts.ts";
+import type { Parts } from "../../internal/daemon/mod.ts";
+import type { OpFrame } from "../../internal/interaction/mod.ts";
+import type { FrameStream } from "../../internal/session/mod.ts";
 
 export interface FakeLog {
   /** Requests that reached the sessions, as `op:agent:detail`. */

@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bootstrap, type Places } from "../tree/mod.ts";
+import { bootstrap, type Places } from "../../internal/tree/mod.ts";
 
 export interface TestTree {
   readonly base: string;

@@ -1,0 +1,73 @@
+// Creates the services behind the sockets from the settings, each with what it may know.
+
+import { CodedError } from "../abi/mod.ts";
+import { supplementaryGroups } from "../os/mod.ts";
+import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
+import { fileOwner } from "./agents.ts";
+import { loadParts, type Parts } from "./parts.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ServicesOptions {
+  readonly places: Places;
+  readonly settings: Settings;
+  /** The program that runs inside sandboxes. */
+  readonly ctxBinary: string;
+}
+
+export type Services = Awaited<ReturnType<typeof createServices>>;
+
+export async function createServices(
+  { places, settings, ctxBinary }: ServicesOptions,
+  tree: Tree,
+  runtime: string,
+  given: Partial<Parts>,
+) {
+  const parts = await loadParts(given);
+  const server = {
+    uid: places.uid,
+    groups: supplementaryGroups(),
+    rootAgents: settings.rootAgents,
+  };
+  const launcher = parts.createLauncher({
+    places,
+    runtime,
+    tree,
+    ctxBinary,
+    serverUid: places.uid,
+    rootAgents: settings.rootAgents,
+    parallelMax: settings.launchesParallel,
+  });
+  const executor = parts.createExecutor({
+    tree,
+    places,
+    launcher,
+    server,
+    modelSteps: settings.modelSteps,
+    toolTimeoutMs: settings.toolTimeoutMs,
+  });
+  const sessions = parts.createSessions({
+    source: tree.source,
+    runtime,
+    agent: (name: string) => ({ owner: fileOwner(tree, loadAgent(tree, name)) }),
+    executor,
+    modelName: (agent: string) => firstModel(tree, agent),
+    record: settings.record,
+    idleMs: settings.sessionIdleMs,
+    now: () => new Date(),
+  });
+  return { server, launcher, sessions };
+}
+
+/** The model that a run of the agent begins with, as frames show it. */
+function firstModel(tree: Tree, agent: string): string {
+  const [choice] = loadAgent(tree, agent).model;
+  if (choice === undefined) return "none";
+  try {
+    const ref = choice.kind === "ref" ? choice.ref : resolveAlias(tree, choice.name);
+    return `${ref.provider}/${ref.model}`;
+  } catch (error) {
+    // The run itself says what is wrong with the alias.
+    if (error instanceof CodedError && choice.kind === "alias") return choice.name;
+    throw error;
+  }
+}
