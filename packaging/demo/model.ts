@@ -1,15 +1,7 @@
 // Which model answers: the story server of testdata on loopback, or a server of the person's own.
 // Either way it is a provider file and a model object in the tree, written here as a person would.
 
-import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ModelServer, startModelServer } from "../../testdata/model-server/server.ts";
 import type { Stage } from "./stage.ts";
@@ -68,28 +60,12 @@ export function addModel(
   );
   if (keyFile !== "") storeKey(stage, readFileSync(keyFile, "utf8"));
   const folder = join(stage.source, "model/demo");
-  mkdirSync(join(folder, `${object}.d/session`), { recursive: true });
-  const controls: Readonly<Record<string, string>> = {
-    id: `${answering.name}\n`,
-    driver: "openai.chat\n",
-    cap: "chat\nstream\ntool_call_syntax\n",
-    effort: "auto\n",
-    default: "{}\n",
-    fallback: "",
-    limit: "unknown\n",
-    status: "ready\n",
-    log: "",
-  };
-  for (const [name, text] of Object.entries(controls)) {
-    writeFileSync(join(folder, `${object}.d`, name), text);
-  }
-  const runner = `#!${stage.source}/bin/ctx exec\n# class: model\n# name: demo/${object}\n`;
-  writeFileSync(join(folder, object), runner);
+  mkdirSync(join(folder, `${object}.d`), { recursive: true });
+  writeFileSync(join(folder, `${object}.d/id`), `${answering.name}\n`);
+  writeFileSync(join(folder, `${object}.d/driver`), "openai.chat\n");
+  const runner = readFileSync(join(stage.source, "model/debug/echo"), "utf8");
+  writeFileSync(join(folder, object), runner.replaceAll("debug/echo", `demo/${object}`));
   chmodSync(join(folder, object), 0o755);
-  const main = join(stage.source, "model/main");
-  unlinkSync(main);
-  symlinkSync(`demo/${object}`, main);
-  giveAway(stage, folder);
   return `demo/${object}`;
 }
 
@@ -97,9 +73,4 @@ function storeKey(stage: Places, key: string): void {
   const folder = join(stage.secrets, "provider/demo");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, "default"), `${key.trim()}\n`, { mode: 0o600 });
-}
-
-/** Objects of the tree belong to whoever owns the tree itself. */
-function giveAway(stage: Places, folder: string): void {
-  execFileSync("chown", ["-R", "--reference", join(stage.source, "model"), folder]);
 }
