@@ -118,6 +118,8 @@ export interface ReplaceOptions {
   readonly owner?: FileOwner | undefined;
   /** False for derived files that can be rebuilt: no fsync, still atomic. */
   readonly durable?: boolean;
+  /** False when the caller syncs the folder itself, once for many files. */
+  readonly syncsFolder?: boolean;
 }
 
 /**
@@ -151,7 +153,7 @@ export function replaceFile(
     }
     throw error;
   }
-  if (durable) fsyncSync(dirfd);
+  if (durable && (options.syncsFolder ?? true)) fsyncSync(dirfd);
 }
 
 /** A name beside `name` that nothing else has: `.name.<12 hex digits>.tmp`. */

@@ -61,7 +61,10 @@ export function isTemporaryName(name: string): boolean {
   return /^\..+\.[0-9a-f]{12}\.tmp$/.test(name);
 }
 
-/** Makes a folder that has its mode and owner from the first moment it can be seen. */
+/**
+ * Makes a folder that has its mode and owner from the first moment it can be seen. Here and in what
+ * follows the folder above is not synced: `syncBeneath` does that, once for all that is in it.
+ */
 export function makeFolderBeneath(
   root: number,
   relative: string,
@@ -84,7 +87,6 @@ export function makeFolderBeneath(
       rmdirSync(throughFolder(folder, temporary));
       throw error;
     }
-    fsyncSync(folder);
   });
 }
 
@@ -95,7 +97,9 @@ export function writeBeneath(
   mode: number,
   owner: FileOwner | undefined,
 ): void {
-  inFolder(root, relative, (folder, name) => replaceFile(folder, name, content, { mode, owner }));
+  inFolder(root, relative, (folder, name) =>
+    replaceFile(folder, name, content, { mode, owner, syncsFolder: false }),
+  );
 }
 
 export function makeLinkBeneath(root: number, relative: string, target: string): void {
@@ -103,8 +107,19 @@ export function makeLinkBeneath(root: number, relative: string, target: string):
     const temporary = temporaryName(name);
     symlinkSync(target, throughFolder(folder, temporary));
     renameSync(throughFolder(folder, temporary), throughFolder(folder, name));
-    fsyncSync(folder);
   });
+}
+
+/** Makes what was done in these folders outlast a crash of the machine; each is synced once. */
+export function syncBeneath(root: number, folders: Iterable<string>): void {
+  for (const relative of new Set(folders)) {
+    const folder = openBeneath(root, relative, "folder");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  }
 }
 
 /**

@@ -3,10 +3,11 @@
 // updated. `pending` is written before a run changes anything, so that a run that was cut between
 // two files is not taken for a person's edit by the next one.
 
+import { posix } from "node:path";
 import { CodedError, controlBytesMax, fail } from "../abi/mod.ts";
 import { idMax } from "../control/mod.ts";
 import { type FileOwner, readBeneath } from "../os/mod.ts";
-import { factsBeneath, writeBeneath } from "./beneath.ts";
+import { factsBeneath, syncBeneath, writeBeneath } from "./beneath.ts";
 
 /** Raised when a tree of an older version needs more than new text. */
 export const treeVersion = 1;
@@ -79,6 +80,7 @@ function isDigests(value: unknown): boolean {
 
 export function writeRecord(root: number, record: BootstrapRecord): void {
   writeBeneath(root, recordPath, `${JSON.stringify(record, null, 1)}\n`, 0o644, undefined);
+  syncBeneath(root, [posix.dirname(recordPath)]);
 }
 
 function damaged(reason: string, cause?: unknown): CodedError {

@@ -3,10 +3,10 @@
 // never touches a session, a control that a person edited, or anything it did not plan.
 
 import { chmodSync, closeSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, posix, resolve } from "node:path";
 import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
 import { type FileOwner, openPath, tryLock } from "../os/mod.ts";
-import { isTemporaryName, sweepTemporary } from "./beneath.ts";
+import { isTemporaryName, sweepTemporary, syncBeneath } from "./beneath.ts";
 import { type Action, applyEntry, decide } from "./bootstrap-entry.ts";
 import { type Entry, planTree, rootEntries } from "./bootstrap-plan.ts";
 import {
@@ -121,6 +121,9 @@ function update(
     named(source, entry.path, "write", () => applyEntry(root, entry, owners, options.binaries));
     if (entry.path === "bin") named(source, recordPath, "write", () => writeRecord(root, pending));
   }
+  // The record says that all is there, so all is on the disk before it.
+  const folders = work.map(({ entry }) => posix.dirname(entry.path));
+  named(source, ".", "sync", () => syncBeneath(root, folders));
   named(source, recordPath, "write", () => writeRecord(root, next));
   return report;
 }

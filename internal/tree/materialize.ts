@@ -10,7 +10,7 @@ import {
   quoted,
 } from "../abi/mod.ts";
 import { u32Max } from "../control/mod.ts";
-import { factsBeneath, makeFolderBeneath, writeBeneath } from "./beneath.ts";
+import { factsBeneath, makeFolderBeneath, syncBeneath, writeBeneath } from "./beneath.ts";
 import { loadModel } from "./model.ts";
 import { objectFile } from "./object-file.ts";
 import type { Tree } from "./open.ts";
@@ -94,4 +94,5 @@ function writeModel(
   once("log", "");
   const metadata = { class: "model", name: `${ref.provider}/${ref.model}`, id };
   writeBeneath(root, object, objectFile(tree.source, metadata), 0o755, undefined);
+  syncBeneath(root, ["model", `model/${ref.provider}`, `${object}.d`]);
 }

@@ -98,7 +98,6 @@ export function placeProgram(root: number, relative: string, binaries: string): 
       }
       throw error;
     }
-    fsyncSync(folder);
   });
 }
 
