@@ -1,10 +1,12 @@
-// Runs test files with the pinned bun, each in a process of its own, and ends with one line
-// `N passed, N failed, N skipped`. `run.ts unit` takes the files that need no build, `run.ts all`
-// takes everything, `run.ts all internal/run` takes those below a path. Exit status 1 when
-// anything failed. Those that need the built programs run one at a time, after the others.
+// Runs the static checks and the test files, each file with the pinned bun in a process of its own,
+// and ends with one line `N passed, N failed, N skipped`, in which a check counts as one test.
+// `run.ts unit` takes the files that need no build, `run.ts all` everything, `run.ts fuzz` those with
+// property tests; with parts of paths after it, only files that have one in theirs, and no check. Exit status 1 when anything failed. Files that need the
+// built programs run one at a time, after the others.
 
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Glob } from "bun";
 import { add, type Counts, lastLine, summarize } from "./summary.ts";
 
@@ -16,6 +18,13 @@ const fileSecondsMax = long ? 3600 : 240;
 
 /** Folders whose tests drive the programs in dist/. */
 const builtFolders = ["internal/e2e/", "testdata/"];
+
+/** Format and lint, types, dead code. All of node, so that they need no particular shell. */
+const checks = [
+  ["biome", "check", "--log-level=warn", "--diagnostic-level=warn", "."],
+  ["tsc", "-p", "."],
+  ["knip", "--no-progress"],
+] as const;
 
 const patterns = ["cmd", "internal", "packaging", "testdata", "bench"];
 
@@ -65,6 +74,25 @@ async function runFile(file: string): Promise<Running> {
   return { file, counts };
 }
 
+async function runCheck(argv: readonly string[]): Promise<Running> {
+  const begun = performance.now();
+  const [name = "", ...rest] = argv;
+  const child = Bun.spawn([resolve(top, "node_modules/.bin", name), ...rest], {
+    cwd: top,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  children.add(child.pid);
+  const reading = [new Response(child.stdout).text(), new Response(child.stderr).text()];
+  const status = await child.exited;
+  children.delete(child.pid);
+  const counts = { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: [] };
+  report(name, counts, performance.now() - begun);
+  if (status !== 0) process.stdout.write(`${(await Promise.all(reading)).join("")}\n`);
+  return { file: name, counts };
+}
+
 /** Without what makes bun print less for some callers. */
 function environment(): Record<string, string | undefined> {
   const { CLAUDECODE: _a, REPL_ID: _b, AGENT: _c, ...rest } = process.env;
@@ -105,17 +133,21 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-const [which = "all", ...below] = process.argv.slice(2);
-const wanted = testFiles().filter(
-  (file) => below.length === 0 || below.some((at) => file.startsWith(at)),
-);
+const [which = "all", ...parts] = process.argv.slice(2);
 const needsBuild = (file: string) => builtFolders.some((folder) => file.startsWith(folder));
-const unit = await runAll(
-  wanted.filter((file) => !needsBuild(file)),
-  availableParallelism(),
-);
+const hasProperties = (file: string) =>
+  readFileSync(join(top, file), "utf8").includes("fast-check");
+const wanted = testFiles()
+  .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+  .filter((file) => which !== "fuzz" || hasProperties(file));
+const unitFiles = wanted.filter((file) => !needsBuild(file));
+const checked: Running[] = [];
+if (which !== "fuzz" && parts.length === 0) {
+  for (const argv of checks) checked.push(await runCheck(argv));
+}
+const unit = await runAll(unitFiles, availableParallelism());
 const built = which === "all" ? await runAll(wanted.filter(needsBuild), 1) : [];
-const results = [...unit, ...built];
+const results = [...checked, ...unit, ...built];
 const total = results.map((one) => one.counts).reduce(add, { passed: 0, failed: 0, skipped: [] });
 for (const { file, counts } of results) {
   for (const name of counts.skipped) process.stdout.write(`skipped: ${file}: ${name}\n`);
