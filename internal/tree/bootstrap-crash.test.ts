@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gid, isRoot, snapshot, TestTree, uid } from "../../testdata/tree/test-tree.ts";
 import { planTree } from "./bootstrap-plan.ts";
 import { recordPath } from "./bootstrap-record.ts";
-import { gid, isRoot, snapshot, TestTree, uid } from "./testing.ts";
 
 let tree: TestTree;
 beforeEach(() => {

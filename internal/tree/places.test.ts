@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { isRoot, refusal } from "../../testdata/tree/test-tree.ts";
 import { ensureRuntimeFolder, resolvePlaces, treeRuntime } from "./mod.ts";
-import { isRoot, refusal } from "./testing.ts";
 
 describe("resolvePlaces()", () => {
   test("gives root the system's places", () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRoot, refusal, TestTree, uid } from "../../testdata/tree/test-tree.ts";
 import {
   loadModel,
   loadProviders,
@@ -10,7 +11,6 @@ import {
   parseProvider,
   writeControl,
 } from "./mod.ts";
-import { isRoot, refusal, TestTree, uid } from "./testing.ts";
 
 let tree: TestTree;
 let places = { config: "", uid };

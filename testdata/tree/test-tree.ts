@@ -1,4 +1,4 @@
-// A throw-away tree for this module's tests: five stand-ins for the programs, and a place for it.
+// A throw-away tree for the tests of `tree`: five stand-ins for the programs, and a place for it.
 
 import {
   lstatSync,
@@ -8,18 +8,18 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { CodedError } from "../abi/mod.ts";
+import { CodedError } from "../../internal/abi/mod.ts";
 import {
   type BootstrapOptions,
   type BootstrapReport,
   bootstrap,
   openTree,
   type Tree,
-} from "./mod.ts";
-import { programNames } from "./programs.ts";
+} from "../../internal/tree/mod.ts";
 
 export const uid = process.getuid?.() ?? 0;
 export const gid = process.getgid?.() ?? 0;
@@ -37,7 +37,8 @@ export class TestTree {
     this.source = source ?? join(this.base, "current");
     this.binaries = join(this.base, "programs");
     mkdirSync(this.binaries);
-    for (const name of programNames) this.program(name, `echo ${name} "$@"`);
+    for (const name of ["ctx", "tsh", "ctxterm", "ctxmcp", "ctxd"])
+      this.program(name, `echo ${name} "$@"`);
   }
 
   program(name: string, text: string): void {
@@ -59,6 +60,19 @@ export class TestTree {
 
   path(relative: string): string {
     return join(this.source, relative);
+  }
+
+  /** Puts bytes in place of a file for the time of `work`; undefined takes the file away. */
+  having<T>(relative: string, content: string | Uint8Array | undefined, work: () => T): T {
+    const path = this.path(relative);
+    const before = readFileSync(path);
+    if (content === undefined) unlinkSync(path);
+    else writeFileSync(path, content);
+    try {
+      return work();
+    } finally {
+      writeFileSync(path, before);
+    }
   }
 
   destroy(): void {
