@@ -3,7 +3,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { World } from "../internal/e2e/world.ts";
+import type { World } from "../testdata/e2e/world.ts";
 import { bwrapArguments, type SandboxSpec } from "../internal/sandbox/mod.ts";
 import { median, type Result, runProgram } from "./measure.ts";
 import { callTime } from "./turn.ts";

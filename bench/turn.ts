@@ -3,8 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RawClient } from "../internal/e2e/raw-client.ts";
-import { dist, type World } from "../internal/e2e/world.ts";
+import { RawClient } from "../testdata/e2e/raw-client.ts";
+import { dist, type World } from "../testdata/e2e/world.ts";
 import { median, medianTimes, type Result, runProgram } from "./measure.ts";
 
 const sendRounds = 15;
