@@ -17,7 +17,7 @@ const long = process.env["CTX_LONG"] === "1";
 const fileSecondsMax = long ? 3600 : 240;
 
 /** Folders whose tests drive the programs in dist/. */
-const builtFolders = ["internal/e2e/", "testdata/"];
+const builtFolders = ["testdata/"];
 
 /** Format and lint, types, dead code. All of node, so that they need no particular shell. */
 const checks = [

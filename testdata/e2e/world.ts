@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 
-const dist = resolve(import.meta.dir, "../../dist");
+export const dist = resolve(import.meta.dir, "../../dist");
 export const isRoot = process.getuid?.() === 0;
 
 /** As root a uid of its own for each world, so that leftovers can be told by their uid. */
