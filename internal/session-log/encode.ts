@@ -134,3 +134,8 @@ export function joinLines(lines: readonly (Uint8Array | undefined)[]): Uint8Arra
   }
   return joined;
 }
+
+/** Bytes of the message lines among these records. */
+export function messageBytes(records: readonly EncodedRecord[]): number {
+  return records.reduce((sum, one) => sum + (one.messageLine?.length ?? 0), 0);
+}

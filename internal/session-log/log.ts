@@ -4,42 +4,12 @@
 // failed sync, a lost lock or a foreign writer ends the log: nothing is acknowledged any more.
 
 import { type Code, CodedError, coded } from "../abi/mod.ts";
-import { DurableFile, type FileCalls } from "./durable-file.ts";
-import { type EncodedRecord, encodeBatch, joinLines, type LogIdentity } from "./encode.ts";
+import { DurableFile } from "./durable-file.ts";
+import { type EncodedRecord, encodeBatch, joinLines, messageBytes } from "./encode.ts";
 import { takeGroup } from "./group.ts";
-import type { HeldLock } from "./lock.ts";
-import type { OffsetIndex } from "./offset-index.ts";
-import { type LogFiles, readRecords, walkTo } from "./reader.ts";
-import type {
-  Batch,
-  ChunkRef,
-  Cursor,
-  EventRecord,
-  ReadResult,
-  SessionLog,
-  StoredRecord,
-} from "./records.ts";
-
-export interface LogCallbacks {
-  /** Told every group of records right after it is durable and before any append resolves. */
-  published(records: readonly StoredRecord[]): void;
-  /** Told once when the log has failed for good. */
-  failed(error: CodedError): void;
-}
-
-export interface FileLogParts extends LogCallbacks {
-  readonly files: LogFiles;
-  readonly end: Cursor;
-  readonly index: OffsetIndex;
-  readonly lock: HeldLock;
-  readonly identity: LogIdentity;
-  readonly folder: string;
-  readonly calls: FileCalls;
-  now(): Date;
-  keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
-  derive(files: Readonly<Record<string, string>>): void;
-  closed(): void;
-}
+import type { FileLogParts } from "./log-parts.ts";
+import { readRecords, walkTo } from "./reader.ts";
+import type { Batch, ChunkRef, Cursor, EventRecord, ReadResult, SessionLog } from "./records.ts";
 
 interface Waiting {
   readonly batch: Batch;
@@ -228,9 +198,10 @@ export class FileLog implements SessionLog {
   }
 
   async #writeEvents(encoded: readonly Encoded[]): Promise<void> {
-    const messagesBefore = this.#messages.size - messageBytes(encoded);
+    const records = encoded.flatMap((one) => one.records);
+    const messagesBefore = this.#messages.size - messageBytes(records);
     try {
-      this.#events.write(joinLines(encoded.flatMap((one) => one.records.map((r) => r.eventLine))));
+      this.#events.write(joinLines(records.map((one) => one.eventLine)));
     } catch (error) {
       await this.#takeBack(messagesBefore, encoded, error);
       return;
@@ -241,7 +212,7 @@ export class FileLog implements SessionLog {
       for (const { waiting } of encoded) waiting.reject(failed);
       return;
     }
-    for (const record of encoded.flatMap((one) => one.records)) {
+    for (const record of records) {
       position = {
         seq: record.event.seq,
         events: position.events + record.eventLine.length,
@@ -250,7 +221,7 @@ export class FileLog implements SessionLog {
       this.#parts.index.add(position);
     }
     this.#head = position.seq;
-    this.#parts.published(encoded.flatMap((one) => one.records.map(stored)));
+    this.#parts.published(records.map(({ event, message }) => ({ event, message })));
     for (const { waiting, records } of encoded) waiting.resolve(records.map((one) => one.event));
   }
 
@@ -294,18 +265,6 @@ export class FileLog implements SessionLog {
     this.#failure = error;
     this.#parts.failed(error);
   }
-}
-
-function stored(record: EncodedRecord): StoredRecord {
-  return { event: record.event, message: record.message };
-}
-
-function messageBytes(encoded: readonly Encoded[]): number {
-  let bytes = 0;
-  for (const { records } of encoded) {
-    for (const record of records) bytes += record.messageLine?.length ?? 0;
-  }
-  return bytes;
 }
 
 function closedError(folder: string): CodedError {

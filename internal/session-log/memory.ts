@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { CodedError } from "../abi/mod.ts";
 import { memoryLogBytesMax, readBatchBytes } from "./bounds.ts";
 import { encodeBatch, type LogIdentity } from "./encode.ts";
-import type { LogCallbacks } from "./log.ts";
+import type { LogCallbacks } from "./log-parts.ts";
 import type {
   Batch,
   ChunkRef,

@@ -10,8 +10,8 @@ import {
   openClaims,
   type Root,
 } from "../session-log/mod.ts";
+import { conflict } from "./admission.ts";
 import { agentHome, relativeOfKey } from "./placement.ts";
-import { conflict } from "./session.ts";
 
 /** Whether an open session knows a request; undefined when that session is not open. */
 export type Holds = (key: string, id: string) => boolean | undefined;

@@ -1,8 +1,10 @@
 // One admitted input from its arrival until its run is over, and the promises others wait on.
 
-import type { CodedError } from "../abi/mod.ts";
+import { type CodedError, coded } from "../abi/mod.ts";
 import type { OpFrame } from "../interaction/mod.ts";
 import type { LiveRun } from "./run-context.ts";
+import type { Outcome } from "./slave.ts";
+import type { RunExecutor } from "./types.ts";
 
 export class Job {
   readonly run: LiveRun;
@@ -30,5 +32,15 @@ export class Job {
       accepted.reject(error);
       done.reject(error);
     };
+  }
+
+  /** Runs the executor; whatever it throws is an outcome. */
+  async work(executor: RunExecutor): Promise<Outcome> {
+    try {
+      return await executor(this.run);
+    } catch (error) {
+      const { code, message } = coded(error);
+      return { status: "error", code, message };
+    }
   }
 }

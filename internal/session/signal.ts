@@ -20,3 +20,11 @@ export class Signal {
     for (const wake of [...this.#waiting]) wake();
   }
 }
+
+/** Waits for all of these, however they end, at the longest `ms`. */
+export async function settledWithin(all: readonly Promise<unknown>[], ms: number): Promise<void> {
+  const signal = new Signal();
+  const settled = Promise.allSettled(all);
+  await Promise.race([settled, signal.wait(ms)]);
+  signal.fire();
+}

@@ -1,0 +1,83 @@
+// How an input is admitted: its claim, the records of its acceptance, and the refusals.
+
+import { type Code, CodedError } from "../abi/mod.ts";
+import type { SendRequest } from "../interaction/mod.ts";
+import type { Claims, Entry, SessionLog } from "../session-log/mod.ts";
+import type { Placement } from "./placement.ts";
+import type { SessionIndex } from "./session-files.ts";
+
+/** One input that the machine has admitted. */
+export interface Admission {
+  readonly run: string;
+  readonly request: SendRequest;
+  readonly digest: string;
+  /** Name of the agent's model. */
+  readonly model: string;
+  /** It has to wait behind another run. */
+  readonly queued: boolean;
+  readonly claims: Claims;
+}
+
+/**
+ * Makes an acceptance durable, its claim and message line first, and gives its sequence number.
+ * When that fails the id is free again.
+ */
+export async function admit(
+  admission: Admission,
+  log: SessionLog,
+  placement: Placement,
+  index: SessionIndex | undefined,
+): Promise<number> {
+  const { request, digest, claims } = admission;
+  const { key, relative, session } = placement;
+  const claim = claims.take(request.id, key, digest, relative !== undefined);
+  index?.used(session, request.workspace ?? request.cwd);
+  try {
+    const [first] = await log.appendDurable({ entries: acceptance(admission), claim });
+    return first?.seq ?? 0;
+  } catch (error) {
+    claims.drop(request.id);
+    throw error;
+  }
+}
+
+/** Accepted, its message, and its start when nothing is before it; one batch, so all or nothing. */
+function acceptance({ run, request, digest, model, queued }: Admission): Entry[] {
+  const object = `model/${model}`;
+  const entries: Entry[] = [
+    {
+      event: {
+        type: "request.accepted",
+        run,
+        object,
+        request: request.id,
+        digest,
+        ...(queued ? { queued: true as const } : {}),
+        ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
+        ...(request.workspace === undefined ? {} : { workspace: request.workspace }),
+      },
+    },
+    { event: { type: "message", run, role: "user" }, text: request.input },
+  ];
+  if (!queued) entries.push({ event: { type: "run.start", run, object } });
+  return entries;
+}
+
+export function conflict(request: string): CodedError {
+  return new CodedError(
+    "request_conflict",
+    `request id ${JSON.stringify(request)} was used with another payload, session or folder`,
+    { hint: "use a new id for a new request" },
+  );
+}
+
+/** What a client is told when the machine rejects its input. */
+export function rejection(code: Code, request: string, session: string): CodedError {
+  if (code === "request_conflict") return conflict(request);
+  if (code === "busy") {
+    return new CodedError("busy", `session "${session}" has as many waiting inputs as it may`, {
+      hint: "send it again when one of them is done",
+    });
+  }
+  return new CodedError(code, `session "${session}" is closing`);
+}

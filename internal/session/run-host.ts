@@ -1,0 +1,41 @@
+// What a session lends to its runs: its log, its readers and what it knows.
+
+import type { SessionLog } from "../session-log/mod.ts";
+import type { SessionFacts } from "./facts.ts";
+import { eventId } from "./frames.ts";
+import type { HistoryTail } from "./history.ts";
+import type { Placement } from "./placement.ts";
+import type { Readers } from "./readers.ts";
+import type { RunHost } from "./run-context.ts";
+
+export interface RunHostParts {
+  readonly placement: Placement;
+  readonly record: "arguments" | "digest";
+  readonly facts: SessionFacts;
+  readonly history: HistoryTail;
+  readonly readers: Readers;
+  readonly log: SessionLog;
+}
+
+export function runHost({
+  placement,
+  record,
+  facts,
+  history,
+  readers,
+  log,
+}: RunHostParts): RunHost {
+  const { agent, session, scope } = placement;
+  return {
+    agent,
+    session,
+    scope,
+    folder: log.folder,
+    record,
+    append: (entries) => log.appendDurable({ entries }),
+    keepChunk: (bytes) => log.keepChunk(bytes),
+    isOpenCall: (run, call) => facts.open.get(run)?.calls.has(call) ?? false,
+    history: (run) => history.before(run),
+    live: (run, text, frame) => readers.live(log.head, run, text, frame(eventId(log.head))),
+  };
+}
