@@ -3,7 +3,7 @@
 // mode its output is captured, bounded and answered as one result.
 
 import { fail, killGraceMs, toolOutputBytesMax } from "../../internal/abi/mod.ts";
-import { isTerminal, note } from "../../internal/cli/mod.ts";
+import { isTerminal, note, onInterrupt, printJson } from "../../internal/cli/mod.ts";
 import { answerNative } from "./exec-file-tool.ts";
 import { parseJson, readInput, toolInputBytesMax } from "./exec-input.ts";
 
@@ -14,6 +14,7 @@ interface ShellInput {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly timeoutMs: number | undefined;
+  readonly separate: boolean;
 }
 
 export async function runProgramTool(name: string, words: readonly string[]): Promise<number> {
@@ -42,14 +43,18 @@ function shellInput(value: unknown): ShellInput {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return fail("EINVAL", "shell.exec takes one JSON object");
   }
-  const { cmd, cwd, timeout_ms, ...rest } = value as Record<string, unknown>;
+  const { cmd, cwd, timeout_ms, separate, ...rest } = value as Record<string, unknown>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) fail("EINVAL", `shell.exec does not know the field "${unknown}"`);
   if (cwd !== undefined && typeof cwd !== "string") fail("EINVAL", `shell.exec: "cwd" is text`);
   if (timeout_ms !== undefined && !(Number.isSafeInteger(timeout_ms) && Number(timeout_ms) > 0)) {
     fail("EINVAL", `shell.exec: "timeout_ms" is a whole number above 0`);
   }
+  if (separate !== undefined && typeof separate !== "boolean") {
+    fail("EINVAL", `shell.exec: "separate" is true or false`);
+  }
   const common = {
+    separate: separate ?? false,
     cwd: (cwd as string | undefined) ?? process.cwd(),
     timeoutMs: timeout_ms as number | undefined,
   };
@@ -70,7 +75,6 @@ const signalExitBase = 128;
 async function inherit(input: ShellInput): Promise<number> {
   const child = start(input, "inherit");
   const stop = () => child.kill("SIGINT");
-  const { onInterrupt } = await import("../../internal/cli/mod.ts");
   const release = onInterrupt(stop);
   const status = await ended(child, input.timeoutMs);
   release();
@@ -117,27 +121,34 @@ function signalNumber(name: string): number {
   return common[name] ?? 0;
 }
 
+/** Both outputs of a program as one stream, in the order in which they were written. */
+const combined = ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh"];
+
+/** The answer has the form that the host gives a call of its own: output, then the exit status. */
 async function capture(input: ShellInput): Promise<number> {
-  const child = start(input, "pipe");
+  const argv = input.separate ? input.argv : [...combined, ...input.argv];
+  const child = start({ ...input, argv }, "pipe");
+  const reading = Promise.all([take(child.stdout), take(child.stderr)]);
+  const exit = await ended(child, input.timeoutMs);
+  const [stdout, stderr] = await reading;
+  const text = input.separate ? `[stdout]\n${stdout}[stderr]\n${stderr}` : stdout;
+  return answerNative({ status: "ok", content: `${text}[exit ${exit}]\n` });
+}
+
+/** A stream as text that ends its last line; past `toolOutputBytesMax` the rest is counted. */
+async function take(stream: unknown): Promise<string> {
   const parts: Uint8Array[] = [];
   let kept = 0;
   let dropped = 0;
-  const take = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const chunk of stream) {
-      const room = Math.max(0, toolOutputBytesMax - kept);
-      parts.push(chunk.subarray(0, room));
-      kept += Math.min(room, chunk.length);
-      dropped += Math.max(0, chunk.length - room);
-    }
-  };
-  const reading = [take(child.stdout as ReadableStream), take(child.stderr as ReadableStream)];
-  const exit = await ended(child, input.timeoutMs);
-  await Promise.all(reading);
-  const output = new TextDecoder().decode(Buffer.concat(parts));
-  const cut = dropped > 0 ? `\n[${dropped} more bytes of output are not kept]` : "";
-  const gap = output === "" || output.endsWith("\n") ? "" : "\n";
-  const content = `${output}${gap}[exit ${exit}]${cut}`;
-  return answerNative({ status: exit === 0 ? "ok" : "error", content });
+  for await (const chunk of stream as ReadableStream<Uint8Array>) {
+    const part = chunk.subarray(0, toolOutputBytesMax - kept);
+    parts.push(part);
+    kept += part.length;
+    dropped += chunk.length - part.length;
+  }
+  const text = new TextDecoder().decode(Buffer.concat(parts));
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  return dropped > 0 ? `${whole}[${dropped} more bytes are not kept]\n` : whole;
 }
 
 /** bash, tmux or zellij of the host system, where it is installed. */
@@ -151,18 +162,18 @@ async function runNamed(name: string, words: readonly string[]): Promise<number>
       hint: `install ${name} on the host`,
     });
   }
-  const input = { argv: [program, ...words], cwd: process.cwd(), timeoutMs: undefined };
+  const cwd = process.cwd();
+  const input = { argv: [program, ...words], cwd, timeoutMs: undefined, separate: false };
   return process.env["CTX_TOOL_MODE"] === "native" ? capture(input) : inherit(input);
 }
 
 /** What tsh would use here: the one fact that its configuration holds in this version. */
 function printConfig(): number {
   const path = process.env["CTX_PATH"] ?? "/ctx/tool";
-  const facts = JSON.stringify({ ctx_path: path.split(":") });
+  const facts = { ctx_path: path.split(":") };
   if (process.env["CTX_TOOL_MODE"] === "native") {
-    return answerNative({ status: "ok", content: facts });
+    return answerNative({ status: "ok", content: JSON.stringify(facts) });
   }
-  note("tsh.config shows what tsh uses; this version has nothing to set");
-  console.log(facts);
+  printJson(facts);
   return 0;
 }

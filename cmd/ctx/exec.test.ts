@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Place } from "../../testdata/cli/program.ts";
+import { objectOf } from "./exec.ts";
+
+setDefaultTimeout(120_000);
+
+const place = new Place();
+beforeAll(() => place.bootstrap());
+afterAll(() => place.remove());
+
+const object = (path: string) => join(place.source, path);
+
+describe("ctx exec", () => {
+  test("class and name come from the path alone", () => {
+    expect(objectOf("/ctx/tool/fs.read")).toEqual({ class: "tool", name: "fs.read" });
+    expect(objectOf("/a/agent/coder")).toEqual({ class: "agent", name: "coder" });
+    expect(objectOf("/a/model/debug/echo")).toEqual({ class: "model", name: "debug/echo" });
+    expect(objectOf("/a/model/main")).toEqual({ class: "model", name: "main" });
+    expect(objectOf("/etc/passwd")).toBeUndefined();
+  });
+
+  test("the native protocol takes one object and answers one line", async () => {
+    writeFileSync(join(place.work, "a.txt"), "hello\n");
+    const run = (input: string) =>
+      place.run(["ctx", "exec", object("tool/fs.read")], {
+        input,
+        env: { CTX_TOOL_MODE: "native" },
+      });
+    expect(await run('{"path":"a.txt"}\n')).toEqual({
+      exit: 0,
+      out: '{"type":"result","status":"ok","content":"hello\\n"}\n',
+      err: "",
+    });
+    for (const [input, code] of [
+      ['{"path":"none"}', "ENOENT"],
+      ["[]", "EINVAL"],
+      ["{", "EINVAL"],
+    ] as const) {
+      const { exit, out } = await run(`${input}\n`);
+      expect([input, exit, JSON.parse(out)]).toEqual([
+        input,
+        0,
+        { type: "result", status: "error", code, content: expect.stringContaining(`[${code}]`) },
+      ]);
+    }
+  });
+
+  test("a person gives words or an object and gets plain text", async () => {
+    for (const input of [["a.txt"], ['{"path":"a.txt","line_start":1}']]) {
+      expect((await place.ctx("exec", object("tool/fs.read"), ...input)).out).toBe("hello\n");
+    }
+    const missing = await place.ctx("exec", object("tool/fs.read"), "none");
+    expect([missing.exit, missing.err]).toEqual([
+      1,
+      'fs.read: cannot read "none": it does not exist [ENOENT]\n',
+    ]);
+  });
+
+  test("outside a sandbox only the safe core runs, whatever the environment claims", async () => {
+    const env = { CTX_AGENT: "coder", CTX_ROOT: "/ctx" };
+    for (const name of ["fs.write", "fs.replace", "shell.exec", "tsh"]) {
+      const { exit, err } = await place.run(["ctx", "exec", object(`tool/${name}`), "x"], { env });
+      expect([name, exit, err]).toEqual([name, 13, expect.stringContaining("[EACCES]")]);
+    }
+  });
+
+  test("what is no built-in object is refused, and a model says that it is not served", async () => {
+    writeFileSync(object("tool/own"), "#!/bin/sh\necho hi\n");
+    for (const [path, exit] of [
+      [object("tool/own"), 2],
+      ["/etc/passwd", 2],
+      [object("tool/none"), 1],
+      [object("model/debug/echo"), 69],
+    ] as const) {
+      expect([path, (await place.ctx("exec", path)).exit]).toEqual([path, exit]);
+    }
+  });
+});

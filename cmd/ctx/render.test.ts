@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import type { OpFrame } from "../../internal/interaction/mod.ts";
+import { Renderer, shortArguments } from "./render.ts";
+
+function show(frames: readonly OpFrame[]) {
+  const renderer = new Renderer({ colour: false });
+  let out = "";
+  let err = "";
+  for (const frame of frames) {
+    const part = renderer.feed(frame);
+    out += part.out;
+    err += part.err;
+  }
+  return { out, err, summary: renderer.summary };
+}
+
+const run = "ctx-1";
+const message = (text: string): OpFrame => ({
+  type: "message",
+  id: "m",
+  run,
+  role: "assistant",
+  content: [{ type: "text", text }],
+});
+
+describe("Renderer", () => {
+  test("prints streamed text once, ends its line, and keeps tools on the other stream", () => {
+    const { out, err, summary } = show([
+      { type: "start", id: "s", run, model: "debug/script" },
+      { type: "tool_call", id: "c", run, name: "shell.exec", args: { cmd: "make" } },
+      { type: "tool_delta", id: "c", run, text: "one\ntw" },
+      { type: "tool_delta", id: "c", run, text: "o" },
+      {
+        type: "tool_result",
+        id: "c",
+        run,
+        name: "shell.exec",
+        status: "ok",
+        content: "one\ntwo",
+        truncated: false,
+      },
+      { type: "delta", id: "d", run, text: "Hel" },
+      { type: "delta", id: "d", run, text: "lo" },
+      message("Hello"),
+      { type: "usage", id: "u", run, input_tokens: 5, output_tokens: 2 },
+      { type: "done", id: "e", run, status: "ok" },
+    ]);
+    expect(out).toBe("Hello\n");
+    expect(err).toBe('> shell.exec cmd="make"\n  | one\n  | two\n  shell.exec ok (7 bytes)\n');
+    expect(summary).toMatchObject({
+      run,
+      status: "ok",
+      text: "Hello",
+      toolCalls: 1,
+      inputTokens: 5,
+    });
+  });
+
+  test("completes a stream whose first deltas were dropped, and prints a replayed message", () => {
+    expect(show([message("whole")]).out).toBe("whole\n");
+    expect(show([{ type: "delta", id: "d", run, text: "who" }, message("whole")]).out).toBe(
+      "whole\n",
+    );
+    expect(show([{ type: "delta", id: "d", run, text: "ole" }, message("whole")]).out).toBe(
+      "ole\nwhole\n",
+    );
+  });
+
+  test("text of models and tools cannot steer the terminal", () => {
+    const evil = "\x1b]0;owned\x07\x9b2J\u202e";
+    const { out, err } = show([
+      { type: "tool_call", id: "c", run, name: `x${evil}`, args: { [evil]: evil } },
+      { type: "tool_delta", id: "c", run, text: evil },
+      {
+        type: "tool_result",
+        id: "c",
+        run,
+        name: "x",
+        status: "error",
+        content: evil,
+        truncated: false,
+      },
+      { type: "delta", id: "d", run, text: evil },
+      message(evil),
+    ]);
+    expect(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/.test(out + err)).toBe(false);
+    expect(out).toContain("\\x1b]0;owned\\x07");
+  });
+
+  test("arguments are one short line", () => {
+    expect(shortArguments({ path: "a\nb", depth: 2 })).toBe('path="a\\nb" depth=2');
+    expect(shortArguments({ text: "x".repeat(500) }).length).toBeLessThan(110);
+    expect(shortArguments(undefined)).toBe("");
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CodedError } from "../../internal/abi/mod.ts";
+import { Place } from "../../testdata/cli/program.ts";
+import { parseStartFile, searchPath } from "./search-path.ts";
+
+setDefaultTimeout(120_000);
+
+const place = new Place();
+beforeAll(() => place.bootstrap());
+afterAll(() => place.remove());
+
+const tsh = (...argv: string[]) => place.run(["tsh", ...argv]);
+
+describe("tsh", () => {
+  test("shows tools by CTX_PATH and describes one, escaped", async () => {
+    expect((await tsh("tools")).out).toContain("fs.read              /ctx/tool\n");
+    expect((await tsh("which", "fs.read")).out).toBe(`${place.source}/tool/fs.read\n`);
+    writeFileSync(join(place.source, "tool/fs.stat.d/description"), "clear \x1b[2J it\n");
+    expect((await tsh("help", "fs.stat")).out).toContain("clear \\x1b[2J it");
+    expect((await tsh("which", "sh")).exit).toBe(1);
+  });
+
+  test("refuses to run anything outside an agent's terminal", async () => {
+    const { exit, err } = await tsh("fs.read", "x");
+    expect([exit, err]).toEqual([
+      13,
+      expect.stringMatching(/^tsh: cannot run tool "fs\.read": .*\[EACCES\]\n/),
+    ]);
+    expect((await tsh()).exit).toBe(69);
+    expect((await tsh("../x")).exit).toBe(2);
+    expect((await tsh("--fly")).exit).toBe(2);
+  });
+
+  test("the start file comes before the environment, and an agent's own path before both", () => {
+    const home = join(place.base, "ctx-home");
+    mkdirSync(home);
+    const env = { CTX_HOME: home, CTX_PATH: "/ctx/b" };
+    const at = (more = {}) => searchPath({ env: { ...env, ...more }, uid: 7, root: "/ctx" });
+    expect(at()).toEqual(["/ctx/b"]);
+    writeFileSync(join(home, ".tshrc"), "# mine\nCTX_PATH=/ctx/a:/ctx/tool\n");
+    expect(at()).toEqual(["/ctx/a", "/ctx/tool"]);
+    expect(at({ CTX_AGENT: "coder" })).toEqual(["/ctx/b"]);
+    expect(searchPath({ env: {}, uid: 7, root: "/none" })).toEqual([
+      "/ctx/tool",
+      "/ctx/home/7/tool",
+    ]);
+  });
+
+  test("the start file is data: anything else in it is an error with its line", () => {
+    for (const text of ["export CTX_PATH=/a", "CTX_PATH=/a\nCTX_PATH=/b", "CTX_PATH=a", "$(id)"]) {
+      expect(() => parseStartFile(text, ".tshrc")).toThrow(CodedError);
+    }
+  });
+});
+
+describe("the other programs", () => {
+  test("say their version and what they do not serve", async () => {
+    for (const program of ["tsh", "ctxterm", "ctxmcp"]) {
+      expect((await place.run([program, "--version"])).out).toStartWith(`${program} 0.1.0 (`);
+      expect((await place.run([program, "--help"])).out).toContain("Example:");
+    }
+    expect((await place.run(["ctxterm", "--listen", "x"])).exit).toBe(69);
+    expect((await place.run(["ctxmcp", "list"])).exit).toBe(69);
+  });
+
+  test("agent.sh only maps its arguments onto ctx agent", async () => {
+    const ctx = join(place.base, "programs/ctx");
+    writeFileSync(ctx, '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+    const script = join(place.base, "programs/agent.sh");
+    writeFileSync(script, await Bun.file(join(import.meta.dir, "../agent.sh")).text());
+    chmodSync(script, 0o755);
+    const said = (...argv: string[]) =>
+      Bun.spawnSync([script, ...argv])
+        .stdout.toString()
+        .trim()
+        .split("\n");
+    expect(said("coder")).toEqual(["agent", "chat", "coder", "--session", "default"]);
+    expect(said("coder", "a b", "-c")).toEqual([
+      "agent",
+      "send",
+      "coder",
+      "--session",
+      "default",
+      "--",
+      "a b",
+      "-c",
+    ]);
+    expect(said("--watch", "coder")).toEqual(["agent", "watch", "coder", "--session", "default"]);
+    expect(said("--attach", "coder")).toEqual(["agent", "attach", "coder", "--session", "default"]);
+    expect(Bun.spawnSync([script]).exitCode).toBe(2);
+  });
+});
