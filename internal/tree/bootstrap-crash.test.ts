@@ -120,11 +120,13 @@ function onDisk(options: string, steps: string) {
 
 describe("a disk that refuses", () => {
   test("full: ENOSPC names the file, and the tree heals once there is room", () => {
-    for (const small of ["size=256k", "size=64m,nr_inodes=90"]) {
-      const lines = onDisk(
-        small,
-        "boot full\nmount -o remount,size=64m,nr_inodes=9999 $DISK\nboot healed\nboot again",
-      );
+    const fillers = [
+      'head -c 3800k /dev/zero > "$DISK/filler"',
+      'mkdir "$DISK/filler"; for n in $(seq 310); do : > "$DISK/filler/$n"; done',
+    ];
+    for (const fill of fillers) {
+      const steps = `${fill}\nboot full\nrm -r "$DISK/filler"\nboot healed\nboot again`;
+      const lines = onDisk("size=4m,nr_inodes=400", steps);
       if (!lines) return console.log("SKIP a full disk: mounting a tmpfs is not permitted here");
       expect(lines.length).toBe(3);
       expect(lines[0]).toMatch(/^full ENOSPC cannot write "\S+\/\S+" in tree/);
@@ -137,11 +139,11 @@ describe("a disk that refuses", () => {
     const lines = onDisk(
       "size=64m",
       `boot made
-       mount -o remount,ro $DISK
+       mount -o remount,bind,ro $DISK
        boot whole
-       mount -o remount,rw $DISK; rm $DISK/tree/tool/tsh; mount -o remount,ro $DISK
+       mount -o remount,bind,rw $DISK; rm $DISK/tree/tool/tsh; mount -o remount,bind,ro $DISK
        boot lacking
-       mount -o remount,rw $DISK
+       mount -o remount,bind,rw $DISK
        boot healed`,
     );
     if (!lines) return console.log("SKIP a read-only disk: mounting is not permitted here");
