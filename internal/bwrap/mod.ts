@@ -8,6 +8,7 @@ export {
   type NetworkProgram,
   networkProgram,
 } from "./network.ts";
+export { endOrphans } from "./orphans.ts";
 export { hostProgram } from "./programs.ts";
 export type { Identity } from "./setpriv.ts";
 export * from "./start.ts";

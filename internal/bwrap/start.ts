@@ -4,16 +4,9 @@
 // the token is sent. A server killed anywhere in between leaves closed sockets, at which the gate
 // ends itself: nothing ran, nothing stays.
 
-import { closeSync, fstatSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { CodedError, fail } from "../abi/mod.ts";
-import {
-  memoryFile,
-  type ProcessStamp,
-  pipe,
-  processFacts,
-  readWhole,
-  streamPair,
-} from "../os/mod.ts";
+import { memoryFile, type ProcessStamp, pipe, processFacts, streamPair } from "../os/mod.ts";
 import {
   encodeArguments,
   gateReady,
@@ -21,22 +14,21 @@ import {
   gateToken,
   type SandboxDescriptors,
 } from "../sandbox/mod.ts";
+import { firstProcess } from "./first-process.ts";
 import { explainFailure, sandboxHealth } from "./health.ts";
 import { endTree } from "./kill.ts";
 import { hostProgram } from "./programs.ts";
 import { firstBytes, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
 
-/** The child's numbers: 0 to 2 are its streams, 3 the options and 6 the token gate. */
-export const childDescriptors: SandboxDescriptors = { info: 4, block: 5, seccomp: 7 };
-const gateDescriptor = 6;
+/** The child's numbers: 0 to 2 are its streams, 3 the options and 5 the token gate. */
+export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6 };
+const gateDescriptor = 5;
 
 /** From spawn to a standing sandbox. Past it the launch fails with ETIMEDOUT. */
 const startMsMax = 30_000;
 /** How long a sandbox whose gates were closed may take to end by itself. */
 const closedMsMax = 5000;
-/** What bubblewrap writes to --info-fd is about 300 bytes. */
-const infoBytesMax = 4096;
 /** What is read of bubblewrap's own complaints. */
 const complaintBytesMax = 4096;
 
@@ -94,7 +86,7 @@ export async function startSandbox(options: StartOptions): Promise<RunningSandbo
     options.register?.({ pid: root.pid, startTime: root.startTime });
     writeSync(channels.block, "1");
     await gateStands(channels, child, stderr, options.signal);
-    const init = initStamp(channels);
+    const init = firstProcess(root.pid);
     const standing = { root: { pid: root.pid, startTime: root.startTime }, init };
     await options.prepare?.(standing);
     options.signal.throwIfAborted();
@@ -132,7 +124,6 @@ function cancelled(cause: unknown): CodedError {
 interface Channels {
   readonly stdout: number;
   readonly stderr: number;
-  readonly info: number;
   readonly block: number;
   readonly gate: number;
   /** Descriptors of the child by number; a string is Bun's own word. */
@@ -155,7 +146,6 @@ function openChannels(options: StartOptions): Channels {
     const [block, blockChild] = keep(streamPair());
     const [gate, gateChild] = keep(streamPair());
     const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
-    const info = keep(memoryFile("bwrap-info", new Uint8Array()));
     const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
     const input = options.stdin && keep(memoryFile("stdin", options.stdin));
     const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter];
@@ -163,10 +153,10 @@ function openChannels(options: StartOptions): Channels {
     const close = (list: number[]) => {
       for (const fd of list.splice(0)) closeSync(fd);
     };
-    const gates = [info, block, gate];
+    const gates = [block, gate];
     return {
-      ...{ stdout: outRead, stderr: errorRead, info, block, gate },
-      child: [input ?? "ignore", outWrite, errorWrite, list, info, blockChild, gateChild, filter],
+      ...{ stdout: outRead, stderr: errorRead, block, gate },
+      child: [input ?? "ignore", outWrite, errorWrite, list, blockChild, gateChild, filter],
       closeChild: () => close(childOnly),
       closeGates: () => close(gates),
       closeHost: () => close([outRead, errorRead, ...gates.splice(0)]),
@@ -214,14 +204,4 @@ async function firstText(stream: AsyncIterable<Uint8Array>): Promise<string> {
     if (text.length < complaintBytesMax) text += decoder.decode(chunk, { stream: true });
   }
   return text.trim();
-}
-
-function initStamp(channels: Channels): ProcessStamp {
-  const text = fstatSync(channels.info).size > 0 ? readWhole(channels.info, infoBytesMax) : [];
-  const pid = (
-    JSON.parse(new TextDecoder().decode(new Uint8Array(text))) as Record<string, number>
-  )["child-pid"];
-  const facts = pid === undefined ? undefined : processFacts(pid);
-  if (facts === undefined) fail("EIO", "bubblewrap did not name the sandbox's first process");
-  return { pid: facts.pid, startTime: facts.startTime };
 }

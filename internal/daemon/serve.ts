@@ -15,6 +15,7 @@ import {
 } from "./control-connection.ts";
 import { takeServerLock } from "./lock.ts";
 import { faultFields, type Log } from "./log.ts";
+import { type Collector, createCollector } from "./memory.ts";
 import type { Parts } from "./parts.ts";
 import {
   makeRuntimeFolders,
@@ -70,6 +71,7 @@ async function start(
     ...services,
     connections: new Set(),
     stopping: new AbortController(),
+    collector: createCollector(),
   };
   const agents = openAgents(state, folders);
   undo.push(() => agents.close());
@@ -80,6 +82,7 @@ async function start(
   const stop = (): Promise<void> => {
     if (state.stopping.signal.aborted) return stopped.promise;
     const release = () => {
+      state.collector.close();
       lock.release();
       tree.close();
     };
@@ -130,12 +133,13 @@ interface State extends Services {
   readonly options: ServeOptions;
   readonly tree: Tree;
   readonly connections: Set<Connection>;
+  readonly collector: Collector;
   /** Aborted from the moment the server stops. */
   readonly stopping: AbortController;
 }
 
 /** False when the process has no room for it; the peer is told and the connection closed. */
-function track({ connections, options }: State, connection: Connection): boolean {
+function track({ connections, options, collector }: State, connection: Connection): boolean {
   if (connections.size >= connectionsMax()) {
     connection.send(errorLine("busy", "the server has no room for another connection"));
     connection.destroy();
@@ -144,6 +148,7 @@ function track({ connections, options }: State, connection: Connection): boolean
   connections.add(connection);
   void connection.closed.then((reason) => {
     connections.delete(connection);
+    collector.touch();
     if (reason === "slow_consumer") options.log("connection.slow", { peer: connection.peer.pid });
   });
   return true;

@@ -7,6 +7,7 @@ import {
   type AttachedNetwork,
   attachNetwork,
   childDescriptors,
+  endOrphans,
   forbidExecution,
   limitProcesses,
   type RunningSandbox,
@@ -31,6 +32,7 @@ import type {
 } from "./types.ts";
 
 export function createLauncher(options: LauncherOptions): Launcher {
+  endOrphans();
   const folders = new GeneratedFolders(options.runtime);
   const permits = new Semaphore(options.parallelMax);
   const live = new Set<LiveLaunch>();

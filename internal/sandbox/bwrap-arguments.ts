@@ -24,8 +24,7 @@ export function bwrapArguments(spec: SandboxSpec, descriptors: SandboxDescriptor
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...[...spec.env].flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", spec.cwd],
-    ...["--info-fd", `${descriptors.info}`, "--block-fd", `${descriptors.block}`],
-    ...["--seccomp", `${descriptors.seccomp}`],
+    ...["--block-fd", `${descriptors.block}`, "--seccomp", `${descriptors.seccomp}`],
   ];
 }
 

@@ -13,6 +13,9 @@ export const sandboxFilesMax = 1024;
 export const gateReady = "r";
 export const gateToken = "go\n";
 
+/** Stands in every gate and so on the command line of every launch of ours. */
+export const gateMark = ": cortexfs gate";
+
 /** Exit status of a gate that was never opened. */
 export const gateShutStatus = 125;
 
@@ -24,6 +27,7 @@ export const gateShutStatus = 125;
 export function gateScript(descriptor: number, combined: boolean): string {
   const fd = `${descriptor}`;
   return [
+    gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
     `read -r t <&${fd} || exit ${gateShutStatus}`,
     `[ "$t" = go ] || exit ${gateShutStatus}`,

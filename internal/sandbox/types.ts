@@ -33,6 +33,5 @@ export interface SandboxSpec {
 /** Descriptor numbers as the child sees them. */
 export interface SandboxDescriptors {
   readonly block: number;
-  readonly info: number;
   readonly seccomp: number;
 }

@@ -70,7 +70,7 @@ async function runFile(file: string): Promise<Running> {
   const counts = summarize(output, status);
   report(file, counts, performance.now() - begun);
   if (late) process.stdout.write(`  ${file}: not finished after ${fileSecondsMax} s\n`);
-  if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n\n`);
+  if (counts.failed > 0) process.stdout.write(`${withoutPassed(output)}\n\n`);
   return { file, counts };
 }
 
@@ -97,6 +97,10 @@ async function runCheck(argv: readonly string[]): Promise<Running> {
 function environment(): Record<string, string | undefined> {
   const { CLAUDECODE: _a, REPL_ID: _b, AGENT: _c, ...rest } = process.env;
   return { ...rest, NO_COLOR: "1" };
+}
+
+function withoutPassed(output: string): string {
+  return output.replace(/^\(pass\) .*\n/gm, "").trim();
 }
 
 function endGroup(pid: number): void {
