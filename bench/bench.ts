@@ -3,8 +3,8 @@
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { World } from "../testdata/e2e/world.ts";
 import { addModel } from "../packaging/demo/model.ts";
+import { World } from "../testdata/e2e/world.ts";
 import { startModelServer } from "../testdata/model-server/server.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";

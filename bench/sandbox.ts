@@ -3,8 +3,8 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { World } from "../testdata/e2e/world.ts";
 import { bwrapArguments, type SandboxSpec } from "../internal/sandbox/mod.ts";
+import type { World } from "../testdata/e2e/world.ts";
 import { median, type Result, runProgram } from "./measure.ts";
 import { callTime } from "./turn.ts";
 
@@ -12,7 +12,7 @@ const rounds = 20;
 const limit = 1.8;
 
 /** Options that speak to a launcher, each with its descriptor; a bare run has nobody to speak to. */
-const launcherOptions = ["--info-fd", "--block-fd", "--seccomp"];
+const launcherOptions = ["--block-fd", "--seccomp"];
 
 function bareArguments(world: World): string[] {
   const folder = (name: string) => {
@@ -41,7 +41,7 @@ function bareArguments(world: World): string[] {
     tmpBytes: 512 * 1024 * 1024,
     shmBytes: 64 * 1024 * 1024,
   };
-  const list = bwrapArguments(spec, { block: 0, info: 0, seccomp: 0 });
+  const list = bwrapArguments(spec, { block: 0, seccomp: 0 });
   return list.filter(
     (item, at) => !launcherOptions.includes(item) && !launcherOptions.includes(list[at - 1] ?? ""),
   );

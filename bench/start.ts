@@ -2,8 +2,8 @@
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dist, type World } from "../testdata/e2e/world.ts";
 import { compile } from "../packaging/build/compile.ts";
+import { dist, type World } from "../testdata/e2e/world.ts";
 import { medianTimes, type Result, runProgram } from "./measure.ts";
 
 const rounds = 30;

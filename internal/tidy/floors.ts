@@ -46,8 +46,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   cmd: ["cli"],
 };
 
-/** Folders that build or examine the product and are no part of it. */
-const outside = ["tidy", "e2e"];
+/** Modules that examine the product and are no part of it. */
+const outside = ["tidy"];
 
 /** Packages and the only modules that may name them; a foreign thing has one owner. */
 const owners: Readonly<Record<string, readonly string[]>> = {
@@ -55,6 +55,14 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
   yargs: ["cli", "cmd"],
+};
+
+/** Texts outside of the modules that a program carries inside; embedded, not copied. */
+const embedded: Readonly<Record<string, RegExp>> = {
+  // The manual, which bootstrap writes into a tree.
+  tree: /^docs\/man\/[^/]+\.md$/,
+  // What `ctx completion` prints is what a package installs.
+  cmd: /^packaging\/completions\/[^/]+$/,
 };
 
 /** Names of floor 0's surroundings: with any of these a value would not follow from its inputs. */
@@ -113,8 +121,7 @@ function importRefusal(
   const theirs = moduleOf(target);
   if (theirs === module) return module === "cmd" ? foreignCommand(path, target) : undefined;
   if (isTest(path) && (theirs === undefined || !target.startsWith("internal/"))) return undefined;
-  // The manual is text that bootstrap writes into a tree; it is embedded, not copied.
-  if (module === "tree" && /^docs\/man\/[^/]+\.md$/.test(target)) return undefined;
+  if (embedded[module]?.test(target)) return undefined;
   if (theirs === undefined) return `"${specifier}" is outside the modules`;
   if (!/^internal\/[^/]+\/mod\.ts$/.test(target)) {
     return `"${specifier}" reaches past the door of ${theirs}`;

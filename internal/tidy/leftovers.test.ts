@@ -26,7 +26,6 @@ function callRefusal(path: string, name: string): string | undefined {
   if (/^(?:test|it|describe)\.only$/.test(name)) return "hides the other tests";
   if (/^(?:test|it|describe)\.(?:skip|todo)$/.test(name)) return "a test runs or goes";
   if (isTest(path) || !/^(?:cmd|internal)\//.test(path)) return undefined;
-  if (path.startsWith("internal/e2e/")) return undefined;
   if (/^(?:cmd|internal\/cli)\//.test(path)) return undefined;
   const printsOrEnds = name.startsWith("console.") || name === "process.exit";
   return printsOrEnds ? "only a command prints or exits" : undefined;
