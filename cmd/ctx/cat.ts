@@ -9,9 +9,11 @@ import {
   parseFlags,
   printJson,
   printRaw,
+  unreadable,
+  viewPath,
   writeBytes,
 } from "../../internal/cli/mod.ts";
-import { unreadable, viewPath, viewRoot } from "./view.ts";
+import { rootOf } from "./root.ts";
 
 export const help = `Usage: ctx cat PATH... [--json]
 
@@ -36,7 +38,7 @@ const jsonFileBytesMax = 8 * 1024 * 1024;
 export function runFast(argv: readonly string[]): number {
   const flags = parseFlags(argv, everyCommandFlags);
   if (flags.words.length === 0) fail("EINVAL", "cat needs a path", { hint: "see ctx cat --help" });
-  const root = viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
+  const root = rootOf(flags.value.get("root"), flags.value.get("source"));
   for (const path of flags.words) {
     const fd = openFile(viewPath(root, path), path);
     try {

@@ -2,15 +2,14 @@
 
 import { readdirSync } from "node:fs";
 import { fail, isObjectName } from "../../internal/abi/mod.ts";
-import { print, printRaw } from "../../internal/cli/mod.ts";
+import { print, printRaw, viewPath } from "../../internal/cli/mod.ts";
 import { agentNames, loadAgent, toolNames } from "../../internal/tree/mod.ts";
-import zsh from "../../packaging/completions/_ctx" with { type: "text" };
-import bash from "../../packaging/completions/ctx.bash" with { type: "text" };
-import fish from "../../packaging/completions/ctx.fish" with { type: "text" };
 import type { Arguments, CommandSpec } from "./command.ts";
+import bash from "./completion.bash" with { type: "text" };
+import fish from "./completion.fish" with { type: "text" };
+import zsh from "./completion.zsh" with { type: "text" };
 import { type Context, openContext } from "./context.ts";
 import { commandNames } from "./dispatch.ts";
-import { viewPath } from "./view.ts";
 
 export const spec: CommandSpec = {
   name: "completion",

@@ -2,8 +2,15 @@
 
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { fail } from "../../internal/abi/mod.ts";
-import { everyCommandFlags, parseFlags, print, printJson } from "../../internal/cli/mod.ts";
-import { unreadable, viewPath, viewRoot } from "./view.ts";
+import {
+  everyCommandFlags,
+  parseFlags,
+  print,
+  printJson,
+  unreadable,
+  viewPath,
+} from "../../internal/cli/mod.ts";
+import { rootOf } from "./root.ts";
 
 export const help = `Usage: ctx ls [PATH] [--long] [--json]
 
@@ -24,7 +31,7 @@ export function runFast(argv: readonly string[]): number {
   const flags = parseFlags(argv, { ...everyCommandFlags, long: "switch" });
   if (flags.words.length > 1) fail("EINVAL", "ls takes one path", { hint: "see ctx ls --help" });
   const named = flags.words[0] ?? "";
-  const root = viewRoot({ root: flags.value.get("root"), source: flags.value.get("source") });
+  const root = rootOf(flags.value.get("root"), flags.value.get("source"));
   const folder = viewPath(root, named);
   for (const name of names(folder, named || root)) {
     const path = `${folder}/${name}`;

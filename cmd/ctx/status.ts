@@ -6,7 +6,7 @@ import { readdirSync, statSync } from "node:fs";
 import { coded, fail } from "../../internal/abi/mod.ts";
 import { everyCommandFlags, parseFlags, print, printJson } from "../../internal/cli/mod.ts";
 import { resolvePlaces, treeRuntime } from "../../internal/tree/mod.ts";
-import { viewRoot } from "./view.ts";
+import { rootOf } from "./root.ts";
 
 export const help = `Usage: ctx status [--json]
 
@@ -41,7 +41,7 @@ export async function runFast(argv: readonly string[]): Promise<number> {
   const source = flags.value.get("source");
   const uid = process.getuid?.() ?? 0;
   const places = resolvePlaces({ source, env: process.env, uid });
-  const root = viewRoot({ root: flags.value.get("root"), source });
+  const root = rootOf(flags.value.get("root"), source);
   const agents = agentNames(places.source);
   const server = await askServer(treeRuntime(places));
   if (flags.on.has("json")) {

@@ -8,7 +8,7 @@ declare module "*.fish" {
   const text: string;
   export default text;
 }
-declare module "*/_ctx" {
+declare module "*.zsh" {
   const text: string;
   export default text;
 }

@@ -3,9 +3,9 @@
 
 import { lstatSync } from "node:fs";
 import { fail, objectName, parseModelRef } from "../../internal/abi/mod.ts";
-import { print, printJson } from "../../internal/cli/mod.ts";
+import { print, printJson, viewPath } from "../../internal/cli/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
-import { viewPath, viewRoot } from "./view.ts";
+import { rootOf } from "./root.ts";
 
 export const spec: CommandSpec = {
   name: "which",
@@ -22,7 +22,7 @@ export const spec: CommandSpec = {
 export function run(args: Arguments): number {
   const kind = args.need("class");
   const name = args.need("name");
-  const root = viewRoot({ root: args.text("root"), source: args.text("source") });
+  const root = rootOf(args.text("root"), args.text("source"));
   const path = candidates(kind, name)
     .map((candidate) => viewPath(root, candidate))
     .find(isExecutable);

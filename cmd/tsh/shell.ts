@@ -3,8 +3,15 @@
 
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { fail, isObjectName, objectName } from "../../internal/abi/mod.ts";
-import { everyCommandFlags, parseFlags, print, printJson } from "../../internal/cli/mod.ts";
-import { viewPath, viewRoot } from "../ctx/view.ts";
+import {
+  everyCommandFlags,
+  parseFlags,
+  print,
+  printJson,
+  viewPath,
+  viewRoot,
+} from "../../internal/cli/mod.ts";
+import { resolvePlaces } from "../../internal/tree/mod.ts";
 import { searchPath } from "./search-path.ts";
 
 /** What is shown of a tool's description or schema. Past it the rest is left out. */
@@ -27,9 +34,11 @@ export function run(argv: readonly string[]): number {
       hint: "see tsh --help",
     });
   }
-  const options = { root: flags.value.get("root"), source: flags.value.get("source") };
-  const root = viewRoot(options);
-  const folders = searchPath({ env: process.env, uid: process.getuid?.() ?? 0, root });
+  const source = flags.value.get("source");
+  const uid = process.getuid?.() ?? 0;
+  const findSource = () => resolvePlaces({ source, env: process.env, uid }).source;
+  const root = viewRoot({ root: flags.value.get("root"), source, findSource });
+  const folders = searchPath({ env: process.env, uid, root });
   const json = flags.on.has("json");
   if (name === undefined) return listTools(root, folders, json);
   const tool = findTool(root, folders, objectName("tool", name));

@@ -18,3 +18,4 @@ export {
 } from "./output.ts";
 export { type Report, reportError } from "./report.ts";
 export { onInterrupt, type Program, runMain, versionLine } from "./run.ts";
+export { type RootOptions, unreadable, viewPath, viewRoot } from "./view.ts";

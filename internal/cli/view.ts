@@ -1,13 +1,15 @@
-// What `ls` and `cat` see: the root of the view, and a person's path below it. No store is opened;
+// What commands that only read see: the root of the view, and a person's path below it. No store is opened;
 // reading a file of the view needs nothing but the caller's own rights.
 
 import { lstatSync, statSync } from "node:fs";
-import { coded, fail } from "../../internal/abi/mod.ts";
-import { resolvePlaces } from "../../internal/tree/mod.ts";
+import { coded, fail } from "../abi/mod.ts";
 
 export interface RootOptions {
   readonly root: string | undefined;
+  /** Of `--source`, when it was given. */
   readonly source: string | undefined;
+  /** Where the source tree is; asked only when nothing names a view. */
+  readonly findSource: () => string;
 }
 
 /** `--root`, else CTX_ROOT, else /ctx when it is a live view, else the source tree itself. */
@@ -17,8 +19,7 @@ export function viewRoot(options: RootOptions): string {
   if (options.source === undefined && !process.env["CTX_SOURCE"] && isLiveView("/ctx")) {
     return "/ctx";
   }
-  const uid = process.getuid?.() ?? 0;
-  return resolvePlaces({ source: options.source, env: process.env, uid }).source;
+  return options.findSource();
 }
 
 /** A mount of its own with the view's `status` file in it. */

@@ -1,0 +1,40 @@
+# Completion of ctx for fish: commands, names of agents and sessions, paths of the tree.
+function __ctx_words
+    set -l words (commandline -opc)
+    set -l at (count $words)
+    switch "$at:$words[2]"
+        case '1:*'
+            ctx completion names commands 2>/dev/null
+        case 2:agent 2:policy
+            ctx completion names $words[2] 2>/dev/null
+        case 2:completion
+            printf '%s\n' bash zsh fish
+        case 2:which
+            printf '%s\n' agent tool model
+        case 2:ls 2:cat 2:set
+            ctx completion names paths (commandline -ct) 2>/dev/null
+        case 3:agent 3:policy
+            ctx completion names agents 2>/dev/null
+        case 4:policy
+            ctx completion names tools 2>/dev/null
+        case 5:policy
+            printf '%s\n' execute use read write resume create start stop connect
+    end
+end
+function __ctx_sessions
+    set -l words (commandline -opc)
+    set -l agent coder
+    test (count $words) -ge 4; and set agent $words[4]
+    ctx completion names sessions $agent 2>/dev/null
+end
+complete -c ctx -f -a '(__ctx_words)'
+complete -c ctx -l help -s h -d 'Print help'
+complete -c ctx -l json -d 'Print facts as JSON'
+complete -c ctx -l source -r -F -d 'Source tree'
+complete -c ctx -l root -r -F -d 'View of the tree'
+complete -c ctx -l no-start -d 'Do not start ctxd'
+complete -c ctx -l session -x -a '(__ctx_sessions)' -d Session
+complete -c ctx -l scope -x -a 'private temp shared:' -d Scope
+complete -c ctx -l workspace -r -F -d 'Folder shown as /workspace'
+complete -c ctx -l no-workspace -d 'Show no folder of the host'
+complete -c ctx -l raw -d 'Print frames'

@@ -1,0 +1,28 @@
+#compdef ctx
+# Completion of ctx for zsh: commands, names of agents and sessions, paths of the tree.
+_ctx() {
+  local -a names
+  local previous=$words[CURRENT-1]
+  case $previous in
+    --session) names=(${(f)"$(ctx completion names sessions ${words[4]:-coder} 2>/dev/null)"}) ;;
+    --source|--root|--workspace|--programs) _files -/; return ;;
+    --scope) names=(private temp shared:) ;;
+    --kind) names=(object agent tool provider model session space terminal) ;;
+    *)
+      case $((CURRENT - 1)):$words[2] in
+        1:*) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
+        2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        2:completion) names=(bash zsh fish) ;;
+        2:which) names=(agent tool model) ;;
+        2:ls|2:cat|2:set) names=(${(f)"$(ctx completion names paths $words[CURRENT] 2>/dev/null)"}) ;;
+        3:agent|3:policy) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
+        4:policy) names=(${(f)"$(ctx completion names tools 2>/dev/null)"}) ;;
+        5:policy) names=(execute use read write resume create start stop connect) ;;
+      esac
+      if [[ $words[CURRENT] == -* ]]; then
+        names=(--help --json --source --root --no-start --session --scope --workspace --no-workspace --cwd --raw --id)
+      fi ;;
+  esac
+  compadd -a names
+}
+compdef _ctx ctx
