@@ -2,57 +2,85 @@
 // path of any acknowledgement, the newest content only, and a failure is forgotten: the truth is in
 // the log.
 
-import { type FileOwner, replaceFile } from "../os/mod.ts";
-import { makeFolders, type Root, withFolder } from "./folders.ts";
+import { closeSync } from "node:fs";
+import { type FileOwner, openBeneath, replaceFile } from "../os/mod.ts";
+import { makeFolders, type Root } from "./folders.ts";
 
 /** A content, or what makes it when it is written. */
 export type DerivedContent = string | (() => string);
 
+/** Contents that are remembered so as not to be written again: short ones, this many. */
+const rememberedLengthMax = 256;
+const rememberedMax = 64;
+
 export class DerivedFiles {
   readonly #root: Root;
   readonly #folder: string;
-  readonly #owner: FileOwner | undefined;
+  readonly #owner: FileOwner;
   readonly #waiting = new Map<string, DerivedContent>();
   readonly #written = new Map<string, string>();
-  #scheduled: ReturnType<typeof setImmediate> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer fires, by the monotonic clock. */
+  #due = Number.POSITIVE_INFINITY;
 
   constructor(root: Root, folder: string, owner: FileOwner) {
     this.#root = root;
     this.#folder = folder;
-    this.#owner = process.getuid?.() === 0 ? owner : undefined;
+    this.#owner = owner;
   }
 
-  /** Names may hold one folder, e.g. `by-cwd/<hash>`. The last content of a name wins. */
-  set(files: Readonly<Record<string, DerivedContent>>): void {
+  /**
+   * Names may hold one folder, e.g. `by-cwd/<hash>`. The last content of a name wins; `delayMs` is
+   * how long it may wait for a newer one.
+   */
+  set(files: Readonly<Record<string, DerivedContent>>, delayMs: number): void {
     for (const [name, content] of Object.entries(files)) this.#waiting.set(name, content);
-    this.#scheduled ??= setImmediate(() => this.flush());
+    const due = performance.now() + delayMs;
+    if (due >= this.#due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#timer = setTimeout(() => this.flush(), delayMs);
   }
 
   /** Writes what waits now. */
   flush(): void {
-    if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
+    clearTimeout(this.#timer);
+    this.#due = Number.POSITIVE_INFINITY;
+    const folders = new Map<string, number>();
     for (const [name, made] of this.#waiting) {
       try {
         const content = typeof made === "string" ? made : made();
         if (this.#written.get(name) === content) continue;
-        this.#write(name, content);
-        // Only small files that come again and again are worth remembering.
-        if (content.length < 256 && this.#written.size < 64) this.#written.set(name, content);
-        else this.#written.delete(name);
+        this.#write(folders, name, content);
+        this.#remember(name, content);
       } catch {
         // A full or read-only disk must not fail a run; the next change tries again.
         this.#written.delete(name);
       }
     }
     this.#waiting.clear();
+    for (const fd of folders.values()) closeSync(fd);
   }
 
-  #write(name: string, content: string): void {
+  #write(folders: Map<string, number>, name: string, content: string): void {
     const cut = name.lastIndexOf("/");
     const folder = cut < 0 ? this.#folder : `${this.#folder}/${name.slice(0, cut)}`;
-    const options = { mode: 0o600, durable: false, owner: this.#owner };
-    makeFolders(this.#root, folder, this.#owner ?? { uid: -1, gid: -1 });
-    withFolder(this.#root, folder, (fd) => replaceFile(fd, name.slice(cut + 1), content, options));
+    let fd = folders.get(folder);
+    if (fd === undefined) {
+      makeFolders(this.#root, folder, this.#owner);
+      fd = openBeneath(this.#root.fd, folder, "folder");
+      folders.set(folder, fd);
+    }
+    const owner = process.getuid?.() === 0 ? this.#owner : undefined;
+    replaceFile(fd, name.slice(cut + 1), content, { mode: 0o600, durable: false, owner });
+  }
+
+  #remember(name: string, content: string): void {
+    const short = content.length <= rememberedLengthMax;
+    if (short && (this.#written.has(name) || this.#written.size < rememberedMax)) {
+      this.#written.set(name, content);
+    } else {
+      this.#written.delete(name);
+    }
   }
 }

@@ -25,6 +25,6 @@ export interface FileLogParts extends LogCallbacks {
   readonly calls: FileCalls;
   now(): Date;
   keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
-  derive(files: Readonly<Record<string, string>>): void;
+  derive(files: Readonly<Record<string, string>>, delayMs: number): void;
   closed(): void;
 }

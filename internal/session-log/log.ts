@@ -73,8 +73,8 @@ export class FileLog implements SessionLog {
     return this.#parts.keepChunk(bytes);
   }
 
-  derive(files: Readonly<Record<string, string>>): void {
-    this.#parts.derive(files);
+  derive(files: Readonly<Record<string, string>>, delayMs: number): void {
+    this.#parts.derive(files, delayMs);
   }
 
   /** Waits for what was appended before, then gives up the files and the lock. */

@@ -89,9 +89,9 @@ function makeLog(
     published: options.published,
     failed: options.failed,
     keepChunk: (bytes) => keepChunk(root, relative, owner, bytes),
-    derive(contents) {
+    derive(contents, delayMs) {
       // After the lock is given back the files may be somebody else's.
-      if (!closed) derived.set(contents);
+      if (!closed) derived.set(contents, delayMs);
     },
     closed() {
       closed = true;

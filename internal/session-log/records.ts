@@ -139,7 +139,10 @@ export interface SessionLog {
   read(cursor: Cursor): ReadResult;
   /** Keeps spilled output by its hash; durable before it resolves. */
   keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
-  /** Replaces derived files soon, off the path of any acknowledgement; never fails. */
-  derive(files: Readonly<Record<string, string>>): void;
+  /**
+   * Replaces derived files off the path of any acknowledgement; never fails. `delayMs` is how long
+   * a content may wait for a newer one.
+   */
+  derive(files: Readonly<Record<string, string>>, delayMs: number): void;
   close(): Promise<void>;
 }

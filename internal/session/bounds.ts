@@ -18,5 +18,11 @@ export const executorGraceMs = 10_000;
 /** Between two tries to record the end of a run whose log was full, in milliseconds. */
 export const endRetryMs = 1000;
 
+/**
+ * How long `state: active` and the indexes may wait before they are written, in milliseconds: a
+ * short run then writes its derived files once, when it has ended.
+ */
+export const derivedDelayMs = 50;
+
 /** How long a stop lets readers take the frames that end their streams, in milliseconds. */
 export const readerGraceMs = 1000;

@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FileOwner } from "../os/mod.ts";
 import { DerivedFiles, type Root, type SessionLog } from "../session-log/mod.ts";
+import { derivedDelayMs } from "./bounds.ts";
 import type { SessionFacts } from "./facts.ts";
 import type { Placement } from "./placement.ts";
 
@@ -27,14 +28,15 @@ export function deriveSession(
   const updated = facts.updated ?? "";
   const { agent, session } = placement;
   const last = facts.last === undefined ? null : { run: facts.last.run, status: facts.last.status };
-  log.derive({
+  const files = {
     state: `${state}\n`,
     "state.json": `${JSON.stringify({ state, run, head: log.head, last, updated_at: updated })}\n`,
     updated_at: `${updated}\n`,
     ...(facts.latest === undefined ? {} : { "latest.md": endLine(facts.latest) }),
     ...(facts.cwd === undefined ? {} : { cwd: `${facts.cwd}\n` }),
     "meta.json": `${JSON.stringify({ schema: "cortexfs.session/v1", agent, session, scope: placement.scope })}\n`,
-  });
+  };
+  log.derive(files, state === "active" ? derivedDelayMs : 0);
 }
 
 function endLine(text: string): string {
@@ -54,15 +56,15 @@ export class SessionIndex {
 
   /** A session was used; `cwd` is its folder on the host, or its start folder in the view. */
   used(session: string, cwd: string | undefined): void {
-    this.#files.set({ current: `${session}\n` });
+    this.#files.set({ current: `${session}\n` }, derivedDelayMs);
     if (cwd === undefined) return;
     const hash = createHash("sha256").update(cwd).digest("hex");
-    this.#files.set({ [`by-cwd/${hash}`]: `${session}\n` });
+    this.#files.set({ [`by-cwd/${hash}`]: `${session}\n` }, derivedDelayMs);
   }
 
   /** A session was made or found: the list is read from the folder, never from a log. */
   listed(): void {
-    this.#files.set({ list: () => this.#list() });
+    this.#files.set({ list: () => this.#list() }, derivedDelayMs);
   }
 
   flush(): void {

@@ -126,12 +126,12 @@ describe("any sequence of sends, cancels, failures and answers in any order", ()
         busy += driver.rejected.filter((code) => code === "busy").length;
         ended += driver.doneOf.size;
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
     // The claim is about something: queues filled up and runs ended.
     expect(busy).toBeGreaterThan(0);
-    expect(ended).toBeGreaterThan(1000);
-  });
+    expect(ended).toBeGreaterThan(500);
+  }, 60_000);
 
   test("ends everything as interrupted after a close and admits nothing more", () => {
     fc.assert(
