@@ -27,6 +27,7 @@ const RESOLVE_NO_SYMLINKS = 0x04;
 const RESOLVE_BENEATH = 0x08;
 const SYS_openat2 = 437;
 const SYS_renameat2 = process.arch === "arm64" ? 276 : 316;
+const SYS_syncfs = process.arch === "arm64" ? 267 : 306;
 const AT_FDCWD = -100;
 const RENAME_NOREPLACE = 1;
 
@@ -118,8 +119,6 @@ export interface ReplaceOptions {
   readonly owner?: FileOwner | undefined;
   /** False for derived files that can be rebuilt: no fsync, still atomic. */
   readonly durable?: boolean;
-  /** False when the caller syncs the folder itself, once for many files. */
-  readonly syncsFolder?: boolean;
 }
 
 /**
@@ -153,7 +152,7 @@ export function replaceFile(
     }
     throw error;
   }
-  if (durable && (options.syncsFolder ?? true)) fsyncSync(dirfd);
+  if (durable) fsyncSync(dirfd);
 }
 
 /** A name beside `name` that nothing else has: `.name.<12 hex digits>.tmp`. */
@@ -183,6 +182,11 @@ export function renameNoReplace(fromDir: number, from: string, toDir: number, to
     0,
   );
   checked(result, "rename", from);
+}
+
+/** Writes out everything of the file system that `fd` is on; one wait for many new files. */
+export function syncFileSystem(fd: number): void {
+  checked(libc().syscall(SYS_syncfs, fd, 0, 0, 0, 0, 0), "syncfs", String(fd));
 }
 
 export function syncFolder(path: string): void {

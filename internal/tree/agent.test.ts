@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { refusal, TestTree } from "../../testdata/tree/test-tree.ts";
 import { controlBytesMax } from "../abi/mod.ts";
@@ -13,6 +13,9 @@ import {
   type Tree,
   toolNames,
 } from "./mod.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let made: TestTree;
 let tree: Tree;

@@ -14,18 +14,13 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  rmSync,
   type Stats,
   symlinkSync,
   unlinkSync,
 } from "node:fs";
 import { posix } from "node:path";
-import {
-  type FileOwner,
-  openBeneath,
-  replaceFile,
-  temporaryName,
-  throughFolder,
-} from "../os/mod.ts";
+import { type FileOwner, openBeneath, temporaryName, throughFolder, writeAll } from "../os/mod.ts";
 
 /** Runs `work` with the folder that holds `relative`, and its last component. */
 export function inFolder<T>(
@@ -90,6 +85,7 @@ export function makeFolderBeneath(
   });
 }
 
+/** Replaces a file, durably but for the folder above it. */
 export function writeBeneath(
   root: number,
   relative: string,
@@ -97,9 +93,60 @@ export function writeBeneath(
   mode: number,
   owner: FileOwner | undefined,
 ): void {
+  const staged = stageBeneath(root, relative, content, mode, owner);
+  try {
+    const fd = openBeneath(root, staged.temporary, "read");
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    publishBeneath(root, staged);
+  } catch (error) {
+    dropBeneath(root, staged);
+    throw error;
+  }
+}
+
+/** A file that is written under a temporary name and waits to get its own. */
+export interface Staged {
+  readonly temporary: string;
+  readonly relative: string;
+}
+
+/** The first half of `writeBeneath`, for many files that are synced together before the second. */
+export function stageBeneath(
+  root: number,
+  relative: string,
+  content: string,
+  mode: number,
+  owner: FileOwner | undefined,
+): Staged {
+  const temporary = temporaryName(posix.basename(relative));
+  const staged = { temporary: posix.join(posix.dirname(relative), temporary), relative };
+  const fd = openBeneath(root, staged.temporary, "create", 0o600);
+  try {
+    writeAll(fd, new TextEncoder().encode(content));
+    if (owner) fchownSync(fd, owner.uid, owner.gid);
+    fchmodSync(fd, mode);
+  } catch (error) {
+    dropBeneath(root, staged);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  return staged;
+}
+
+export function publishBeneath(root: number, { temporary, relative }: Staged): void {
   inFolder(root, relative, (folder, name) =>
-    replaceFile(folder, name, content, { mode, owner, syncsFolder: false }),
+    renameSync(throughFolder(folder, posix.basename(temporary)), throughFolder(folder, name)),
   );
+}
+
+/** Takes a staged file away; one that was published is gone under that name already. */
+export function dropBeneath(root: number, { temporary }: Staged): void {
+  inFolder(root, temporary, (folder, name) => rmSync(throughFolder(folder, name), { force: true }));
 }
 
 export function makeLinkBeneath(root: number, relative: string, target: string): void {

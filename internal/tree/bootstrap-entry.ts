@@ -7,9 +7,10 @@ import {
   linkTargetBeneath,
   makeFolderBeneath,
   makeLinkBeneath,
-  writeBeneath,
+  type Staged,
+  stageBeneath,
 } from "./beneath.ts";
-import type { Entry } from "./bootstrap-plan.ts";
+import type { Entry, TextEntry } from "./bootstrap-plan.ts";
 import { type BootstrapRecord, digestOf } from "./bootstrap-record.ts";
 import { isProgram, placeProgram } from "./programs.ts";
 
@@ -67,11 +68,16 @@ function isOurs(
   return record.managed[path] === digest || record.pending?.[path] === digest;
 }
 
-/** Does it. An updated file keeps the mode and owner that it has. */
-export function applyEntry(
+export interface Owners {
+  readonly owner: FileOwner;
+  readonly keeper: FileOwner;
+}
+
+/** Makes what is no text: a folder, an alias, a program. */
+export function makeEntry(
   root: number,
-  entry: Entry,
-  owners: { readonly owner: FileOwner; readonly keeper: FileOwner },
+  entry: Exclude<Entry, TextEntry>,
+  owners: Owners,
   binaries: string,
 ): void {
   const { path } = entry;
@@ -79,15 +85,23 @@ export function applyEntry(
     makeFolderBeneath(root, path, entry.mode, given(owners[entry.owner]));
   } else if (entry.kind === "alias") {
     makeLinkBeneath(root, path, entry.target);
-  } else if (entry.kind === "program") {
-    placeProgram(root, path, binaries);
   } else {
-    const facts = factsBeneath(root, path);
-    const planned = entry.kind === "managed" ? entry.mode : 0o644;
-    const mode = facts ? facts.mode & 0o777 : planned;
-    const owner = facts ? { uid: facts.uid, gid: facts.gid } : owners[entry.owner];
-    writeBeneath(root, path, entry.text, mode, given(owner));
+    placeProgram(root, path, binaries);
   }
+}
+
+/** Writes a text under a temporary name. An updated file keeps the mode and owner that it has. */
+export function stageEntry(root: number, entry: TextEntry, owners: Owners): Staged {
+  const { path, text } = entry;
+  const facts = factsBeneath(root, path);
+  const planned = entry.kind === "managed" ? entry.mode : 0o644;
+  const mode = facts ? facts.mode & 0o777 : planned;
+  const owner = facts ? { uid: facts.uid, gid: facts.gid } : owners[entry.owner];
+  return stageBeneath(root, path, text, mode, given(owner));
+}
+
+export function isText(entry: Entry): entry is TextEntry {
+  return "text" in entry;
 }
 
 /** Undefined when new files get this owner anyway, so that nobody needs the right to chown. */

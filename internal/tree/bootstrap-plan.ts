@@ -33,6 +33,9 @@ export type Entry =
   | { readonly kind: "alias"; readonly path: string; readonly target: string }
   | { readonly kind: "program"; readonly path: string; readonly name: string };
 
+/** Entries that are files with a text of ours. */
+export type TextEntry = Extract<Entry, { readonly text: string }>;
+
 /** The agents' owner, or whoever runs bootstrap and keeps what all agents share. */
 type Who = "owner" | "keeper";
 

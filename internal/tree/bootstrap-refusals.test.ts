@@ -1,6 +1,6 @@
 // What bootstrap will not do, and that it has done nothing then.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 
 import {
   existsSync,
@@ -14,6 +14,9 @@ import {
 import { join } from "node:path";
 import { differing, isRoot, refusal, TestTree } from "../../testdata/tree/test-tree.ts";
 import { recordPath } from "./bootstrap-record.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let tree: TestTree;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -17,6 +17,9 @@ import { differing, isRoot, snapshot, TestTree } from "../../testdata/tree/test-
 import { planTree } from "./bootstrap-plan.ts";
 import { recordPath } from "./bootstrap-record.ts";
 import { treeOwner } from "./mod.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let tree: TestTree;
 beforeEach(() => {

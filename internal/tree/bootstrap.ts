@@ -5,9 +5,16 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
-import { type FileOwner, openPath, tryLock } from "../os/mod.ts";
-import { isTemporaryName, sweepTemporary, syncBeneath } from "./beneath.ts";
-import { type Action, applyEntry, decide } from "./bootstrap-entry.ts";
+import { type FileOwner, openPath, syncFileSystem, tryLock } from "../os/mod.ts";
+import {
+  dropBeneath,
+  isTemporaryName,
+  publishBeneath,
+  type Staged,
+  sweepTemporary,
+  syncBeneath,
+} from "./beneath.ts";
+import { type Action, decide, isText, makeEntry, stageEntry } from "./bootstrap-entry.ts";
 import { type Entry, planTree, rootEntries } from "./bootstrap-plan.ts";
 import {
   type BootstrapRecord,
@@ -113,19 +120,49 @@ function update(
 
   const cut = record === undefined || record.pending !== undefined;
   sweep(root, source, decided, cut);
-  const keeper = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
-  const owners = { keeper, owner: options.owner };
-  const pending = pendingRecord(next, record);
-  for (const { entry } of work) {
-    // The record lives in `bin`, so it can be written as soon as that folder is there.
-    named(source, entry.path, "write", () => applyEntry(root, entry, owners, options.binaries));
-    if (entry.path === "bin") named(source, recordPath, "write", () => writeRecord(root, pending));
-  }
-  // The record says that all is there, so all is on the disk before it.
-  const folders = work.map(({ entry }) => posix.dirname(entry.path));
-  named(source, ".", "sync", () => syncBeneath(root, folders));
+  const start = () =>
+    named(source, recordPath, "write", () => writeRecord(root, pendingRecord(next, record)));
+  change(root, source, options, work, start);
   named(source, recordPath, "write", () => writeRecord(root, next));
   return report;
+}
+
+/**
+ * Folders, programs and temporary files first, then one wait for the disk, then every file gets its
+ * name, so that no cut, of power either, leaves a file with a part of its text. `start` is called
+ * before the first control changes, as soon as there is a `bin` for the record to be in.
+ */
+function change(
+  root: number,
+  source: string,
+  options: BootstrapOptions,
+  work: readonly Decided[],
+  start: () => void,
+): void {
+  const keeper = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+  const owners = { keeper, owner: options.owner };
+  const staged: Staged[] = [];
+  const makesBin = work.some(({ entry }) => entry.path === "bin");
+  if (!makesBin) start();
+  try {
+    for (const { entry } of work) {
+      named(source, entry.path, "write", () => {
+        if (isText(entry)) staged.push(stageEntry(root, entry, owners));
+        else makeEntry(root, entry, owners, options.binaries);
+      });
+      if (entry.path === "bin") start();
+    }
+    named(source, ".", "sync", () => syncFileSystem(root));
+    for (const file of staged) {
+      named(source, file.relative, "write", () => publishBeneath(root, file));
+    }
+  } catch (error) {
+    for (const file of staged) dropBeneath(root, file);
+    throw error;
+  }
+  // The record will say that all is there, so all has its name on the disk before it.
+  const folders = work.map(({ entry }) => posix.dirname(entry.path));
+  named(source, ".", "sync", () => syncBeneath(root, folders));
 }
 
 interface Decided {

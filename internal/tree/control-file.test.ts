@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -14,6 +14,9 @@ import fc from "fast-check";
 import { isRoot, refusal, TestTree } from "../../testdata/tree/test-tree.ts";
 import { controlBytesMax } from "../abi/mod.ts";
 import { loadAgent, readControl, type Tree, writeControl } from "./mod.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let made: TestTree;
 let tree: Tree;

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
 import { refusal, TestTree } from "../../testdata/tree/test-tree.ts";
 import { loadModel, resolveAlias, type Tree } from "./mod.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let made: TestTree;
 let tree: Tree;

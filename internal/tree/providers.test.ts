@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRoot, refusal, TestTree, uid } from "../../testdata/tree/test-tree.ts";
@@ -11,6 +11,9 @@ import {
   parseProvider,
   writeControl,
 } from "./mod.ts";
+
+// Every tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 let tree: TestTree;
 let places = { config: "", uid };
