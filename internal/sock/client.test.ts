@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { cleanUp, echo, own, place, serve } from "../../testdata/sock/stage.ts";
+import { cleanUp, echo, later, own, place, serve } from "../../testdata/sock/stage.ts";
 import { connectLines } from "./mod.ts";
 
 afterEach(cleanUp);
@@ -29,6 +29,32 @@ describe("connectLines()", () => {
       });
       await attempt.catch(() => {});
     }
+  });
+
+  test("waits while the server's backlog is full", async () => {
+    const { path } = place();
+    const listener = `
+      socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un("${path}/full")); listen(S, 1);
+      $| = 1; print "listening\n"; <STDIN>;
+      while (accept(my $peer, S)) { push @peers, $peer }`;
+    const child = Bun.spawn(["perl", "-MSocket", "-e", listener], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    later(() => child.kill("SIGKILL"));
+    await child.stdout.getReader().read();
+    const options = { path: join(path, "full"), servers: [own], lineBytesMax: 64 };
+    let connected = 0;
+    const all = Array.from({ length: 6 }, async () => {
+      const connection = await connectLines(options);
+      connected += 1;
+      connection.destroy();
+    });
+    await Promise.race(all);
+    expect(connected).toBeLessThan(6);
+    child.stdin.write("go\n");
+    child.stdin.flush();
+    await Promise.all(all);
+    expect(connected).toBe(6);
   });
 
   test("refuses a server of another uid before it sends anything", async () => {
