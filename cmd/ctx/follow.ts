@@ -17,7 +17,7 @@ import {
 import type { OpRequest } from "../../internal/interaction/mod.ts";
 import { ask, askOnce } from "./agent-link.ts";
 import type { AgentContext } from "./context.ts";
-import { Renderer, type RunSummary } from "./render.ts";
+import { type Rendered, Renderer, type RunSummary } from "./render.ts";
 
 export interface FollowOptions {
   /** `text` streams; `raw` prints frames; `json` prints one summary; `quiet` prints at the end. */
@@ -38,20 +38,26 @@ export async function follow(
   const release = onInterrupt(cancelOnce(context, summary, leave));
   try {
     for await (const frame of ask(context, request, leave.signal)) {
-      const { out, err } = renderer.feed(frame);
+      const rendered = renderer.feed(frame);
       if (options.form === "raw") {
         const line = JSON.stringify(frame);
         printRaw(`${isTerminal(1) ? escapeJson(line) : line}\n`);
         continue;
       }
       if (options.form === "json") continue;
-      if (err !== "") writeBytes(2, new TextEncoder().encode(err));
-      if (options.form === "text" && out !== "") printRaw(out);
+      show(rendered, options.form === "text");
     }
   } finally {
     release();
   }
   return summary;
+}
+
+function show({ out, err, last }: Rendered, streaming: boolean): void {
+  const toOut = () => (streaming && out !== "" ? printRaw(out) : undefined);
+  if (last === "err") toOut();
+  if (err !== "") writeBytes(2, new TextEncoder().encode(err));
+  if (last === "out") toOut();
 }
 
 /** First Ctrl-C asks the server to cancel the run and waits for its end; the second one leaves. */

@@ -6,12 +6,15 @@ function show(frames: readonly OpFrame[]) {
   const renderer = new Renderer({ colour: false });
   let out = "";
   let err = "";
+  /** What a terminal that is both streams would show. */
+  let both = "";
   for (const frame of frames) {
     const part = renderer.feed(frame);
     out += part.out;
     err += part.err;
+    both += part.last === "out" ? part.err + part.out : part.out + part.err;
   }
-  return { out, err, summary: renderer.summary };
+  return { out, err, both, summary: renderer.summary };
 }
 
 const run = "ctx-1";
@@ -54,6 +57,17 @@ describe("Renderer", () => {
       toolCalls: 1,
       inputTokens: 5,
     });
+  });
+
+  test("says what came before a call once, and every line of a shared terminal is whole", () => {
+    const { both } = show([
+      { type: "delta", id: "d", run, text: "I look first." },
+      { type: "tool_call", id: "c", run, name: "fs.list", args: { path: "." } },
+      { type: "tool_delta", id: "c", run, text: "part" },
+      { type: "delta", id: "d", run, text: "Done." },
+      message("Done."),
+    ]);
+    expect(both).toBe('I look first.\n> fs.list path="."\n  | part\nDone.\n');
   });
 
   test("completes a stream whose first deltas were dropped, and prints a replayed message", () => {

@@ -12,6 +12,8 @@ const shortTextMax = 100;
 export interface Rendered {
   readonly out: string;
   readonly err: string;
+  /** Which of the two is to be written last: the other one only ends its line first. */
+  readonly last: "out" | "err";
 }
 
 /** What became of the request, as far as its frames have said. */
@@ -62,6 +64,8 @@ export class Renderer {
         return this.#message(frame);
       case "tool_call":
         this.summary.toolCalls++;
+        // What was said before a call belongs to that step; the final message does not repeat it.
+        this.#streamed = "";
         return this.#noteLine(`> ${escapeLine(frame.name)} ${shortArguments(frame.args)}`);
       case "tool_delta":
         return this.#toolOutput(frame.text);
@@ -103,7 +107,7 @@ export class Renderer {
     this.#streamed = "";
     const rest = this.#toOut(escapeText(missing));
     const end = this.#freshLine();
-    return { out: rest.out + end.out, err: rest.err + end.err };
+    return { out: rest.out + end.out, err: rest.err + end.err, last: "out" };
   }
 
   #toOut(text: string): Rendered {
@@ -111,19 +115,20 @@ export class Renderer {
     const err = this.#errFresh ? "" : "\n";
     this.#errFresh = true;
     this.#outFresh = text.endsWith("\n");
-    return { out: text, err };
+    return { out: text, err, last: "out" };
   }
 
   #freshLine(): Rendered {
-    const rendered = { out: this.#outFresh ? "" : "\n", err: this.#errFresh ? "" : "\n" };
+    const [out, err] = [this.#outFresh ? "" : "\n", this.#errFresh ? "" : "\n"];
     this.#outFresh = true;
     this.#errFresh = true;
-    return rendered;
+    return { out, err, last: "out" };
   }
 
   #noteLine(text: string): Rendered {
     const fresh = this.#freshLine();
-    return { out: fresh.out, err: `${fresh.err}${styled(this.#colour, "dim", text)}\n` };
+    const err = `${fresh.err}${styled(this.#colour, "dim", text)}\n`;
+    return { out: fresh.out, err, last: "err" };
   }
 
   /** Live output of a tool, each line under its call with a bar in front. */
@@ -135,11 +140,11 @@ export class Renderer {
       err += (this.#errFresh ? "  | " : "") + piece;
       this.#errFresh = piece.endsWith("\n");
     }
-    return { out, err };
+    return { out, err, last: "err" };
   }
 }
 
-const nothing: Rendered = { out: "", err: "" };
+const nothing: Rendered = { out: "", err: "", last: "out" };
 
 function shorten(text: string): string {
   return text.length > shortTextMax ? `${text.slice(0, shortTextMax)}…` : text;
