@@ -2,6 +2,7 @@
 
 export { forbidExecution, isPidMaxPrivate, limitProcesses } from "./adjust.ts";
 export * from "./health.ts";
+export { stopJanitor } from "./janitor.ts";
 export {
   type AttachedNetwork,
   attachNetwork,

@@ -16,6 +16,7 @@ import {
 } from "../sandbox/mod.ts";
 import { firstProcess } from "./first-process.ts";
 import { explainFailure, sandboxHealth } from "./health.ts";
+import { startJanitor } from "./janitor.ts";
 import { endTree } from "./kill.ts";
 import { hostProgram } from "./programs.ts";
 import { firstBytes, readChunks } from "./read.ts";
@@ -70,6 +71,7 @@ export interface RunningSandbox extends StandingSandbox {
 export async function startSandbox(options: StartOptions): Promise<RunningSandbox> {
   // bubblewrap's --die-with-parent follows the thread that spawned it.
   if (!Bun.isMainThread) fail("EIO", "a sandbox can only be started from the main thread");
+  startJanitor();
   const channels = openChannels(options);
   let child: Bun.Subprocess;
   try {

@@ -13,6 +13,7 @@ import {
   type RunningSandbox,
   type StandingSandbox,
   startSandbox,
+  stopJanitor,
 } from "../bwrap/mod.ts";
 import { bwrapArguments, type FilterArchitecture, seccompProgram } from "../sandbox/mod.ts";
 import { commandAnswer, nativeAnswer, type Stopped } from "./answer.ts";
@@ -65,6 +66,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
     async close() {
       closing.abort();
       await Promise.allSettled(running);
+      stopJanitor();
     },
   };
 }
