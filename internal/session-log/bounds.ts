@@ -21,6 +21,9 @@ export const rollForwardMax = 64;
 /** Request ids of one agent that stay claimed; the oldest is forgotten first. */
 export const claimsMax = 16_384;
 
+/** Bytes at the end of the claims in which a line must end; one claim is far shorter. */
+export const claimsTailBytes = 64 * 1024;
+
 /** What a temporary session may hold in memory. Past it an append fails with ENOSPC. */
 export const memoryLogBytesMax = 32 * 1024 * 1024;
 

@@ -6,7 +6,7 @@
 import { closeSync, fstatSync, fsyncSync, renameSync } from "node:fs";
 import { type Code, CodedError, coded } from "../abi/mod.ts";
 import { type FileOwner, openBeneath, throughFolder } from "../os/mod.ts";
-import { claimsMax, scanChunkBytes } from "./bounds.ts";
+import { claimsMax, claimsTailBytes, scanChunkBytes } from "./bounds.ts";
 import { DurableFile, type FileCalls, fileCalls } from "./durable-file.ts";
 import { joinLines } from "./encode.ts";
 import {
@@ -212,7 +212,7 @@ async function load(options: ClaimsOptions, fd: number): Promise<Loaded> {
   }
   const name = `${folder}/${fileName}`;
   const written = fstatSync(fd).size;
-  const size = wholeLines(fd, written);
+  const size = wholeLines(fd, written, claimsTailBytes);
   const file = new DurableFile(fd, written, options.calls ?? fileCalls);
   // A line that a crash cut was never durable, so its request was never accepted.
   await file.cutBack(size);

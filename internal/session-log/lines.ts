@@ -100,20 +100,25 @@ export class JsonLines {
   }
 }
 
-/** Bytes at the end of a file in which its last whole line must end; claims are far shorter. */
-const tailBytes = 64 * 1024;
-
-/** The length of the file's whole lines: up to and with the last LF of its tail. */
-export function wholeLines(fd: number, size: number): number {
+/**
+ * The length of the file's whole lines: up to and with its last LF, which is looked for in the last
+ * `tailBytes`. No line end in so long a tail is damage, not a cut line: then it is the whole size,
+ * and the reader names the damage.
+ */
+export function wholeLines(fd: number, size: number, tailBytes: number): number {
+  if (size === 0 || readTail(fd, size - 1, size)[0] === lineFeed) return size;
   const start = Math.max(0, size - tailBytes);
-  const tail = new Uint8Array(size - start);
+  const last = readTail(fd, start, size).lastIndexOf(lineFeed);
+  return last < 0 && start > 0 ? size : start + last + 1;
+}
+
+export function readTail(fd: number, start: number, end: number): Uint8Array {
+  const tail = new Uint8Array(end - start);
   let filled = 0;
   while (filled < tail.length) {
     const count = readSync(fd, tail, filled, tail.length - filled, start + filled);
     if (count === 0) break;
     filled += count;
   }
-  const last = tail.lastIndexOf(lineFeed);
-  // No line end in so long a tail is damage, not a cut line: the reader names it.
-  return last < 0 && start > 0 ? size : start + last + 1;
+  return tail.subarray(0, filled);
 }

@@ -1,7 +1,8 @@
 // The single-writer lock: an exclusive flock on a runtime file named by the hash of the canonical
 // session path. The kernel releases it when its holder dies. The file's name is part of the lock:
 // a holder whose file was replaced or removed has lost it, because a contender could then lock the
-// new file without anybody noticing.
+// new file without anybody noticing. The file says who holds it and a mark of the holder, which a
+// successor finds when the holder was killed; it does not outlive a restart of the machine.
 
 import { createHash } from "node:crypto";
 import {
@@ -10,15 +11,18 @@ import {
   ftruncateSync,
   lstatSync,
   mkdirSync,
-  readSync,
   unlinkSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { coded, fail } from "../abi/mod.ts";
-import { openBeneath, openPath, throughFolder, tryLock, writeAll } from "../os/mod.ts";
+import { openBeneath, openPath, readBeneath, throughFolder, tryLock } from "../os/mod.ts";
 
 /** Times that a lock file may vanish under a contender before it gives up. */
 const takeAttemptsMax = 16;
+
+/** The whole lock file: one write of this size is never seen half done, not even by a kill. */
+const lockBytes = 128;
 
 export interface LockFolder {
   /** Takes the lock of `canonicalPath`; session_locked when another holder lives. */
@@ -27,9 +31,15 @@ export interface LockFolder {
 }
 
 export interface HeldLock {
+  /** The last mark of a holder that died without releasing it, on this boot of the machine. */
+  readonly left: string | undefined;
   /** False once the lock's file is not the one that is held any more. */
   held(): boolean;
+  /** Leaves a short mark for whoever comes after a sudden death. */
+  mark(text: string): void;
   release(): void;
+  /** Gives it up as a death would: the file and its mark stay. */
+  abandon(): void;
 }
 
 /** The folder of locks below the runtime folder; it must belong to this process and be private. */
@@ -53,14 +63,12 @@ export function openLockFolder(runtime: string): LockFolder {
 function take(folder: number, canonicalPath: string, subject: string): HeldLock {
   const name = createHash("sha256").update(canonicalPath).digest("hex");
   for (let attempt = 0; attempt < takeAttemptsMax; attempt++) {
-    const fd = openBeneath(folder, name, "append", 0o600);
+    const fd = openLock(folder, name);
+    if (fd === undefined) continue;
     try {
-      if (!tryLock(fd)) return fail("session_locked", `${subject} is held by ${holder(fd)}`);
-      if (sameFile(folder, name, fd)) {
-        ftruncateSync(fd, 0);
-        writeAll(fd, new TextEncoder().encode(`${process.pid}\n`));
-        return heldLock(folder, name, fd);
-      }
+      const [pid] = contentOf(folder, name);
+      if (!tryLock(fd)) return fail("session_locked", `${subject} is held by ${holder(pid)}`);
+      if (sameFile(folder, name, fd)) return heldLock(folder, name, fd);
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -71,15 +79,51 @@ function take(folder: number, canonicalPath: string, subject: string): HeldLock 
   return fail("session_locked", `${subject} changes hands too fast to be locked`);
 }
 
+/** Undefined when the file was made or removed by somebody in the meantime: try again. */
+function openLock(folder: number, name: string): number | undefined {
+  try {
+    return openBeneath(folder, name, "write");
+  } catch (error) {
+    if (coded(error).code !== "ENOENT") throw error;
+  }
+  try {
+    return openBeneath(folder, name, "create", 0o600);
+  } catch (error) {
+    if (coded(error).code !== "EEXIST") throw error;
+    return undefined;
+  }
+}
+
 function heldLock(folder: number, name: string, fd: number): HeldLock {
+  const [, left] = contentOf(folder, name);
+  const write = (mark: string) => {
+    const text = `${process.pid}\n${mark}\n`.padEnd(lockBytes);
+    writeSync(fd, new TextEncoder().encode(text), 0, lockBytes, 0);
+  };
+  ftruncateSync(fd, lockBytes);
+  write(left ?? "");
   return {
+    left,
     held: () => sameFile(folder, name, fd),
+    mark: write,
+    abandon: () => closeSync(fd),
     release() {
       // Removing it while it is locked is safe: a contender compares names after it has locked.
       if (sameFile(folder, name, fd)) unlinkSync(throughFolder(folder, name));
       closeSync(fd);
     },
   };
+}
+
+function contentOf(folder: number, name: string): [string | undefined, string | undefined] {
+  try {
+    const text = new TextDecoder().decode(readBeneath(folder, name, lockBytes));
+    const [pid, mark] = text.split("\n");
+    return [pid, mark === "" ? undefined : mark];
+  } catch (error) {
+    if (coded(error).code === "ENOENT") return [undefined, undefined];
+    throw error;
+  }
 }
 
 function sameFile(folder: number, name: string, fd: number): boolean {
@@ -93,8 +137,6 @@ function sameFile(folder: number, name: string, fd: number): boolean {
   }
 }
 
-function holder(fd: number): string {
-  const bytes = new Uint8Array(16);
-  const text = new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, 16, 0))).trim();
-  return /^[0-9]+$/.test(text) ? `pid ${text}` : "another process";
+function holder(pid: string | undefined): string {
+  return /^[0-9]+$/.test(pid ?? "") ? `pid ${pid}` : "another process";
 }

@@ -10,6 +10,7 @@ import { takeGroup } from "./group.ts";
 import type { FileLogParts } from "./log-parts.ts";
 import { readRecords, walkTo } from "./reader.ts";
 import type { Batch, ChunkRef, Cursor, EventRecord, ReadResult, SessionLog } from "./records.ts";
+import { markLengths } from "./torn.ts";
 
 interface Waiting {
   readonly batch: Batch;
@@ -37,6 +38,7 @@ export class FileLog implements SessionLog {
     this.#head = parts.end.seq;
     this.#events = new DurableFile(parts.files.events, parts.end.events, parts.calls);
     this.#messages = new DurableFile(parts.files.messages, parts.end.messages, parts.calls);
+    markLengths(parts.lock, this.#end());
   }
 
   get head(): number {
@@ -221,6 +223,7 @@ export class FileLog implements SessionLog {
       this.#parts.index.add(position);
     }
     this.#head = position.seq;
+    markLengths(this.#parts.lock, this.#end());
     this.#parts.published(records.map(({ event, message }) => ({ event, message })));
     for (const { waiting, records } of encoded) waiting.resolve(records.map((one) => one.event));
   }

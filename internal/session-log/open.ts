@@ -17,6 +17,7 @@ import type { LogCallbacks } from "./log-parts.ts";
 import { OffsetIndex } from "./offset-index.ts";
 import { type LogFiles, RecordWalk } from "./reader.ts";
 import { type Cursor, type SessionLog, type StoredRecord, startCursor } from "./records.ts";
+import { setTornAside } from "./torn.ts";
 
 /** Bytes of log checked before the event loop gets a turn. */
 const scanTurnBytes = 1024 * 1024;
@@ -46,12 +47,18 @@ export async function openSessionLog(options: OpenOptions): Promise<SessionLog> 
   const opened: number[] = [];
   try {
     const files = openFiles(root, relative, owner, opened);
+    const calls = options.calls ?? fileCalls;
+    const repairs = await setTornAside(files, lock, { root, owner, calls, now: options.now });
     const index = new OffsetIndex();
     const end = await scan(files, index, options);
-    return makeLog(options, files, index, end, lock);
+    const log = makeLog(options, files, index, end, lock);
+    if (repairs.length > 0) await log.appendDurable({ entries: repairs });
+    return log;
   } catch (error) {
     for (const fd of opened) closeSync(fd);
-    lock.release();
+    // The mark of a killed writer still proves something to the next try.
+    if (lock.left === undefined) lock.release();
+    else lock.abandon();
     throw error instanceof CodedError ? error : pathError(error, relative);
   }
 }
