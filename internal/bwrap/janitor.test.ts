@@ -1,7 +1,7 @@
 // The one process that a kill can leave behind, and the two who end it: the janitor of the server that
 // was killed, and the next server.
 
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { processFacts } from "../os/mod.ts";
 import { endOrphans } from "./orphans.ts";
 import { hostProgram } from "./programs.ts";
@@ -22,12 +22,18 @@ describe.skipIf(missing)("a bubblewrap child whose parent was killed before it w
   });
 
   test("is ended by endOrphans()", async () => {
-    const { server, pid } = await stuck();
+    const { pid } = await stuck();
     expect(endOrphans()).toBeGreaterThanOrEqual(1);
     expect(await endsWithin(pid)).toBe(true);
+  });
+});
+
+const servers: Bun.Subprocess[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
     server.kill("SIGKILL");
     await server.exited;
-  });
+  }
 });
 
 async function stuck() {
@@ -36,6 +42,7 @@ async function stuck() {
     stdout: "pipe",
     stderr: "inherit",
   });
+  servers.push(server);
   const { value } = await server.stdout.getReader().read();
   return { server, pid: Number(new TextDecoder().decode(value)) };
 }
