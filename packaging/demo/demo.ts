@@ -27,7 +27,7 @@ type Server = ReturnType<typeof startServer>;
 
 function startServer(stage: Stage) {
   const log = Bun.file(below(stage, "ctxd.log"));
-  return Bun.spawn([join(stage.env["PATH"]?.split(":")[0] ?? "", "ctxd"), "serve"], {
+  return Bun.spawn([join(stage.source, "bin/ctxd"), "serve"], {
     cwd: "/",
     env: { ...stage.env, CTXD_READY_FD: "3" },
     stdio: ["ignore", log, log, "pipe"],

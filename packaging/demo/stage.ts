@@ -65,7 +65,9 @@ export function setStage(): Stage {
     before: at("before"),
     uid,
     env: {
-      PATH: `${join(top, "dist")}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+      // The tree's own programs once it has them: as root, the agents' uid can reach those wherever
+      // this checkout is.
+      PATH: `${at("tree")}/bin:${join(top, "dist")}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
       HOME: at("home"),
       LANG: "C.UTF-8",
       TERM: process.env["TERM"] ?? "dumb",

@@ -39,6 +39,8 @@ test("the traps work: plain bun falls into them", () => {
     run([process.execPath, "-e", "0"], stage.folder, {});
     expect(stage.acted()).toContain("trap.js");
     run([process.execPath, "-e", `require("yargs")`], stage.folder, {});
+    expect(stage.acted()).toContain("mapped.js");
+    run([process.execPath, "-e", `require("yargs")`], join(stage.folder, "unmapped"), {});
     expect(stage.acted()).toContain("node_modules/yargs");
   } finally {
     stage.remove();

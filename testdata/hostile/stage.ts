@@ -26,6 +26,9 @@ export function setStage(): Stage {
   };
   put("trap.js", trap("trap.js"));
   put("trap.cjs", trap("trap.cjs"));
+  put("mapped.js", trap("mapped.js"));
+  // Below a tsconfig.json of its own nothing is mapped, so node_modules is what is found.
+  put("unmapped/tsconfig.json", "{}\n");
   for (const name of [".env", ".env.local", ".env.production", ".env.development"]) {
     put(
       name,
@@ -51,7 +54,7 @@ export function setStage(): Stage {
     JSON.stringify({
       compilerOptions: {
         baseUrl: ".",
-        paths: { "*": ["./trap.js"] },
+        paths: { "*": ["./mapped.js"] },
         jsx: "react-jsx",
         jsxImportSource: "hostile",
       },
