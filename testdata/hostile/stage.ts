@@ -54,7 +54,7 @@ export function setStage(): Stage {
     JSON.stringify({
       compilerOptions: {
         baseUrl: ".",
-        paths: { "*": ["./mapped.js"] },
+        paths: Object.fromEntries(dependencies().map((name) => [name, ["./mapped.js"]])),
         jsx: "react-jsx",
         jsxImportSource: "hostile",
       },
