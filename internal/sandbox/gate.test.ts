@@ -1,0 +1,46 @@
+// The gate script under every shell that may be /bin/sh here.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { gateReady, gateScript, gateShutStatus, gateToken } from "./gate.ts";
+
+const shells = ["/bin/sh", "/bin/dash", "/bin/bash"].filter((path) => existsSync(path));
+
+for (const shell of shells) {
+  /** The gate's socket is a FIFO's stand-in: a file with what the host would send. */
+  const run = (sent: string, combined = true, program = ["/bin/sh", "-c", "ulimit -n; exit 5"]) =>
+    Bun.spawnSync(
+      [shell, "-c", `exec 5<>/dev/fd/0; ${gateScript(5, combined)}`, "gate", ...program],
+      { stdin: new TextEncoder().encode(`${" ".repeat(gateReady.length)}\n${sent}`) },
+    );
+
+  describe(`gateScript() in ${shell}`, () => {
+    test("becomes the program after the token, with the limits", () => {
+      const { exitCode, stdout } = run(gateToken);
+      expect(exitCode).toBe(5);
+      expect(stdout.toString()).toBe("1024\n");
+    });
+
+    for (const sent of ["", "go", "stop\n", "\n"]) {
+      test(`runs nothing for ${JSON.stringify(sent)}`, () => {
+        const { exitCode, stdout } = run(sent);
+        expect(exitCode).toBe(gateShutStatus);
+        expect(stdout.toString()).toBe("");
+      });
+    }
+
+    test("bounds the processes of the program", () => {
+      const { stdout } = run(gateToken, true, ["/bin/cat", "/proc/self/limits"]);
+      expect(stdout.toString()).toMatch(/^Max processes +256 +256 /m);
+      expect(stdout.toString()).toMatch(/^Max core file size +0 +0 /m);
+    });
+
+    test("closes its descriptor and joins the streams only when asked", () => {
+      const program = ["/bin/sh", "-c", "echo wrong >&2; test ! -e /proc/self/fd/5"];
+      const joined = run(gateToken, true, program);
+      expect([joined.exitCode, joined.stdout.toString()]).toEqual([0, "wrong\n"]);
+      const apart = run(gateToken, false, program);
+      expect([apart.stdout.toString(), apart.stderr.toString()]).toEqual(["", "wrong\n"]);
+    });
+  });
+}
