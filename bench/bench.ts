@@ -23,6 +23,8 @@ try {
   };
   const name = addModel(places, { name: "instant", baseUrl: model.baseUrl }, "");
   appendFileSync(join(world.source, "agent/coder.d/policy"), `allow coder_t model:${name} use\n`);
+  const chosen = await world.run(["ctx", "set", "agent/coder.d/model", name]);
+  if (chosen.exit !== 0) throw new Error(chosen.stderr);
   await world.serve();
   for (const result of await startRatios(world)) within = print(result) && within;
   within = print(await wholeSend(world)) && within;

@@ -18,7 +18,7 @@ export async function wholeSend(world: World): Promise<Result> {
   const input = `@call shell.exec {"cmd":"echo done"}\n@say finished`;
   const send = async () => {
     const out = await runProgram([...argv, input], { env: world.env, cwd: world.workspace });
-    if (!out.includes("finished")) throw new Error(`the answer was ${JSON.stringify(out)}`);
+    if (out.trim() !== "finished") throw new Error(`the answer was ${JSON.stringify(out)}`);
   };
   const [milliseconds = 0] = await medianTimes([send], sendRounds);
   return {
