@@ -27,3 +27,12 @@ export const modelStepsMax = 64;
 
 /** Grace between SIGTERM and SIGKILL of a process tree, in milliseconds. */
 export const killGraceMs = 2000;
+
+/**
+ * UTF-16 units of text in one frame: each takes at most six bytes of JSON, so a frame of this much
+ * text fits a line. Longer texts go in several messages or frames; nothing is cut.
+ */
+export const frameTextUnitsMax = 160 * 1024;
+
+/** Bytes of a frame's line that are not its longest text: ids, names and the other fields. */
+export const frameEnvelopeBytesMax = 16 * 1024;

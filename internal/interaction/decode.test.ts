@@ -225,3 +225,10 @@ describe("decodeOpLine() by property", () => {
     );
   });
 });
+
+test("an input that fits its own bound but no frame once escaped is EMSGSIZE", () => {
+  const input = "\u0001".repeat(174_000);
+  const line = JSON.stringify({ op: "send", id: "i", session: "s", input });
+  expect(line.length).toBeLessThan(1024 * 1024);
+  expect(decodeOpLine(line)).toMatchObject({ ok: false, code: "EMSGSIZE" });
+});

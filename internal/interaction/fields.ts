@@ -3,8 +3,10 @@
 
 import {
   fail,
+  frameEnvelopeBytesMax,
   inputBytesMax,
   objectName,
+  opLineBytesMax,
   quoted,
   requestIdBytesMax,
   sessionName,
@@ -87,7 +89,9 @@ export function readInput(fields: Fields): string {
   const input = required(fields, "input");
   // A UTF-16 unit is at most 3 bytes, so most inputs need no count.
   const bytes = input.length * 3 > inputBytesMax ? byteLength(input) : 0;
-  if (bytes <= inputBytesMax) return input;
+  if (bytes <= inputBytesMax && fitsFrame(input)) return input;
+  if (bytes <= inputBytesMax)
+    return fail("EMSGSIZE", "input does not fit a frame once it is escaped");
   return fail("EMSGSIZE", `input has ${bytes} bytes, at most ${inputBytesMax} are taken`);
 }
 
@@ -112,4 +116,10 @@ export function readPath(fields: Fields, name: string): string | undefined {
     return fail("EINVAL", `${name} is longer than ${requestPathBytesMax} bytes`);
   }
   return path;
+}
+
+/** Whether the message that repeats this text to clients stays within the line it came in. */
+function fitsFrame(text: string): boolean {
+  const bytesMax = opLineBytesMax - frameEnvelopeBytesMax;
+  return text.length * 6 <= bytesMax || byteLength(JSON.stringify(text)) <= bytesMax;
 }

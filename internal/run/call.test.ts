@@ -106,10 +106,10 @@ test("arguments that are no JSON are recorded as said and launch nothing", async
 });
 
 test("arguments past their bound are not kept", async () => {
-  const big = "x".repeat(800 * 1024);
+  const big = "x".repeat(1024 * 1024);
   const { context } = await send(`@call fs.write {"path":"a","content":"${big}"}\n@say done`);
   expect(context.records[0]).toMatchObject({
-    args: { omitted: expect.stringContaining("characters") },
+    args: { omitted: expect.stringContaining("bytes") },
   });
   expect(context.outcomes()).toMatchObject([{ code: "EMSGSIZE" }]);
 });

@@ -3,7 +3,7 @@
 // only then something is launched. Whatever happens, there is exactly one result.
 
 import { dirname, join } from "node:path";
-import { coded, fail, isObjectName } from "../abi/mod.ts";
+import { coded, fail, frameEnvelopeBytesMax, isObjectName, opLineBytesMax } from "../abi/mod.ts";
 import { authorize, type Question, visibleTools } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
 import type { LaunchRequest } from "../launch/mod.ts";
@@ -16,8 +16,11 @@ import { errorOutcome, explainHint, okOutcome, refusalReason } from "./report.ts
 import { checkInput } from "./schema.ts";
 import { parseTsh, tshTool } from "./tsh.ts";
 
-/** Characters of one call's arguments. Past it EMSGSIZE, and the record holds only their length. */
-export const callArgumentsCharsMax = 768 * 1024;
+/**
+ * Bytes of JSON of one call's arguments: their frame fits a line. Past it EMSGSIZE, and the record
+ * holds only their length.
+ */
+export const callArgumentsBytesMax = opLineBytesMax - frameEnvelopeBytesMax;
 
 /** Characters of a made-up tool name that are kept. */
 const nameCharsMax = 64;
@@ -48,8 +51,9 @@ export async function runCall(
 
 /** Arguments that are no object are kept as they were said. */
 function recordedArguments(call: AnswerCall): unknown {
-  if (call.raw.length > callArgumentsCharsMax) return { omitted: `${call.raw.length} characters` };
-  return call.args ?? call.raw;
+  const recorded = call.args ?? call.raw;
+  const bytes = Buffer.byteLength(JSON.stringify(recorded));
+  return bytes > callArgumentsBytesMax ? { omitted: `${bytes} bytes` } : recorded;
 }
 
 async function outcomeOf(
@@ -80,8 +84,11 @@ function checkCall(agent: string, offer: Offer, call: AnswerCall): void {
       hint: `run it through tsh: {"args":[${name},"{…}"]}`,
     });
   }
-  if (call.raw.length > callArgumentsCharsMax) {
-    fail("EMSGSIZE", `the arguments of "${call.name}" exceed ${callArgumentsCharsMax} characters`);
+  if (Buffer.byteLength(JSON.stringify(call.args ?? call.raw)) > callArgumentsBytesMax) {
+    fail(
+      "EMSGSIZE",
+      `the arguments of "${call.name}" exceed ${callArgumentsBytesMax} bytes of JSON`,
+    );
   }
   if (call.args === undefined) {
     fail("EINVAL", `the arguments of "${call.name}" are not a JSON object`);

@@ -2,10 +2,10 @@
 // is over, by its own end or by a cancel, every record is refused with ECANCELED.
 
 import { createHash } from "node:crypto";
-import { type Code, CodedError, observationBytesMax } from "../abi/mod.ts";
+import { type Code, CodedError, frameTextUnitsMax, observationBytesMax } from "../abi/mod.ts";
 import type { OpFrame, Scope, SendRequest } from "../interaction/mod.ts";
 import type { Entry, EventRecord } from "../session-log/mod.ts";
-import { observe } from "./observation.ts";
+import { observe, pieces } from "./observation.ts";
 import type { HistoryItem, RunContext, ToolOutcome } from "./types.ts";
 
 /** What a run needs of its session. */
@@ -120,7 +120,7 @@ export class LiveRun implements RunContext {
 
   async message(text: string): Promise<void> {
     const event = { type: "message" as const, run: this.run, role: "assistant" as const };
-    await this.#record([{ event, text }]);
+    await this.#record(pieces(text, frameTextUnitsMax).map((part) => ({ event, text: part })));
   }
 
   async usage(model: string, inputTokens: number, outputTokens: number): Promise<void> {
@@ -137,25 +137,28 @@ export class LiveRun implements RunContext {
 
   delta(text: string): void {
     const { run } = this;
-    this.#live(text, (id) => ({ type: "delta", id, run, text }));
+    this.#live(text, (part, id) => ({ type: "delta", id, run, text: part }));
   }
 
   reasoning(text: string): void {
     const { run } = this;
-    this.#live(text, (id) => ({ type: "reasoning_delta", id, run, text }));
+    this.#live(text, (part, id) => ({ type: "reasoning_delta", id, run, text: part }));
   }
 
   toolDelta(call: string, text: string): void {
     const { run } = this;
-    this.#live(text, () => ({ type: "tool_delta", id: call, run, text }));
+    this.#live(text, (part) => ({ type: "tool_delta", id: call, run, text: part }));
   }
 
   phase(phase: string, step: number, model: string | null): void {
     this.at = { phase, step, model };
   }
 
-  #live(text: string, frame: (id: string) => OpFrame): void {
-    if (!this.#over && text.length > 0) this.#host.live(this.run, text, frame);
+  #live(text: string, frame: (part: string, id: string) => OpFrame): void {
+    if (this.#over || text.length === 0) return;
+    for (const part of pieces(text, frameTextUnitsMax)) {
+      this.#host.live(this.run, part, (id) => frame(part, id));
+    }
   }
 
   #refuseWhenOver(): void {
