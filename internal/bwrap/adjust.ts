@@ -6,6 +6,7 @@ import { fail } from "../abi/mod.ts";
 import { owningUserNamespace, type ProcessStamp } from "../os/mod.ts";
 import { sandboxProcessesMax } from "../sandbox/mod.ts";
 import { hostProgram } from "./programs.ts";
+import { type Identity, identityProgram } from "./setpriv.ts";
 
 /**
  * The kernel keeps numbers below 300 for the first round (RESERVED_PIDS), and after it gives out
@@ -17,12 +18,16 @@ const pidMax = 300 + sandboxProcessesMax;
 const pidMaxKernel = [6, 14] as const;
 
 /** Remounts each view noexec. Nothing of the agent runs yet, and mount(8) is the host's own. */
-export async function forbidExecution(init: ProcessStamp, views: readonly string[]): Promise<void> {
+export async function forbidExecution(
+  init: ProcessStamp,
+  views: readonly string[],
+  identity: Identity | undefined,
+): Promise<void> {
   for (const view of views) {
     const flags = "remount,bind,noexec,nosuid,nodev";
     const readOnly = isReadOnly(init, view) ? ",ro" : "";
     const mount = ["/usr/bin/mount", "-n", "-o", flags + readOnly, "none", view];
-    const status = await enter(init, ["user", "mnt", "pid"], mount);
+    const status = await enter(init, ["user", "mnt", "pid"], mount, identity);
     if (status !== 0) fail("EHOSTDOWN", `cannot forbid execution below "${view}" in the sandbox`);
   }
 }
@@ -64,6 +69,7 @@ async function enter(
   init: ProcessStamp,
   namespaces: readonly Namespace[],
   command: readonly string[],
+  identity?: Identity,
 ): Promise<number> {
   const nsenter =
     hostProgram("nsenter") ??
@@ -71,24 +77,31 @@ async function enter(
       hint: "apt-get install util-linux",
     });
   const flags = { user: "--user", mnt: "--mount", pid: "--pid" };
+  const as = identityProgram(identity);
   const fds: number[] = [];
   try {
     const options = namespaces.map((name, index) => {
       fds.push(openNamespace(init, name));
       return `${flags[name]}=/proc/self/fd/${index + 3}`;
     });
-    const child = Bun.spawn([nsenter, "--preserve-credentials", ...options, "--", ...command], {
-      env: {},
-      cwd: "/",
-      stdio: ["ignore", "ignore", "ignore", ...fds],
-    });
+    const child = Bun.spawn(
+      [...as, nsenter, "--preserve-credentials", ...options, "--", ...command],
+      {
+        env: {},
+        cwd: "/",
+        stdio: ["ignore", "ignore", "ignore", ...fds],
+      },
+    );
     return await child.exited;
   } finally {
     for (const fd of fds) closeSync(fd);
   }
 }
 
-/** The user namespace is the one that owns the others: bubblewrap has moved on to a nested one. */
+/**
+ * The user namespace is the one that owns the others: bubblewrap has moved on to a nested one. In
+ * it the agent's uid is called 0 and may do everything, so one enters as the agent.
+ */
 function openNamespace(init: ProcessStamp, name: Namespace): number {
   if (name !== "user") return openSync(`/proc/${init.pid}/ns/${name}`, "r");
   const mounts = openSync(`/proc/${init.pid}/ns/mnt`, "r");

@@ -111,7 +111,7 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
       async prepare(standing) {
         checkStanding(standing, plan);
         const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
-        await forbidExecution(standing.init, noexec);
+        await forbidExecution(standing.init, noexec, plan.identity.become);
         if (plan.identity.kernelRoot) await limitProcesses(standing.init);
         if (plan.network === undefined) return;
         network = await attachNetwork(plan.network, standing.init, plan.identity.become);

@@ -2,7 +2,15 @@
 // its processes, what is left of them, and what is left in the caller's folder.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   type Configuration,
@@ -101,6 +109,18 @@ for (const configuration of configurations) {
       rmSync(join(scene.workspace, "part"), { recursive: true });
       expect(outcome.newGit).toEqual(["/workspace/.git", "/workspace/part/.git"]);
       expect(outcome.output).toContain('a new "/workspace/.git" appeared');
+    });
+
+    test("a noexec mount line lets nothing below it be executed", async () => {
+      const folder = join(scene.base, "programs");
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "program"), "#!/bin/sh\necho ran\n", { mode: 0o755 });
+      Bun.spawnSync(["chown", "-R", `${scene.agentUid}`, folder]);
+      const flags = { recursive: false, nosuid: true, nodev: true, noexec: true, line: 1 };
+      const mount = [{ source: folder, target: "/programs", access: "rw", ...flags }];
+      const cmd = "/programs/program; echo $?; touch /programs/x && echo written";
+      const outcome = await runDriver(configuration, scene, { cmd }, { controls: { mount } });
+      expect(outcome.output).toEndWith("Permission denied\n126\nwritten\n[exit 0]\n");
     });
 
     test("a link in place of the session folder stops the launch", async () => {
