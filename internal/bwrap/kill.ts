@@ -6,8 +6,12 @@ import { descendants, type ProcessStamp, sameProcess } from "../os/mod.ts";
 
 const SIGTERM = 15;
 const SIGKILL = 9;
-/** How often a dying process is looked at; a pid descriptor cannot be waited for in the event loop. */
-const pollMs = 5;
+/**
+ * How often a dying process is looked at; a pid descriptor cannot be waited for in the event loop.
+ * Most are gone within the first millisecond, and every tool call waits here once.
+ */
+const pollMsMin = 1;
+const pollMsMax = 8;
 /** A killed namespace is gone in milliseconds; past this it is stuck in the kernel. */
 const killedMsMax = 10_000;
 
@@ -31,9 +35,11 @@ export async function endTree(
 
 async function gone(stamp: ProcessStamp, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
+  let pause = pollMsMin;
   while (sameProcess(stamp)) {
     if (performance.now() >= until) return false;
-    await Bun.sleep(pollMs);
+    await Bun.sleep(pause);
+    pause = Math.min(pause * 2, pollMsMax);
   }
   return true;
 }
