@@ -27,7 +27,30 @@ export async function parseArguments(
     throw new CodedError("EINVAL", tidyMessage(message), { hint: `see ctx ${spec.name} --help` });
   });
   if (own.includes("--help") || own.includes("-h")) return `${await parser.getHelp()}\n`;
-  return values(parser.parseSync([...argv]) as Record<string, unknown>);
+  const parsed = parser.parseSync([...own]) as Record<string, unknown>;
+  return values(dashes < 0 ? parsed : withPlainWords(spec, parsed, argv.slice(dashes + 1)));
+}
+
+/** Puts the words after `--`, which yargs would leave aside, where the command's last words go. */
+function withPlainWords(
+  spec: CommandSpec,
+  parsed: Record<string, unknown>,
+  words: readonly string[],
+): Record<string, unknown> {
+  const list = /\[([a-z-]+)\.\.\]$/.exec(spec.words)?.[1];
+  if (list !== undefined) return { ...parsed, [list]: [...asList(parsed[list]), ...words] };
+  const free = Object.keys(spec.positionals).filter((name) => parsed[name] === undefined);
+  const extra = words[free.length];
+  if (extra !== undefined) {
+    fail("EINVAL", `unexpected word ${JSON.stringify(extra)}`, {
+      hint: `see ctx ${spec.name} --help`,
+    });
+  }
+  return { ...parsed, ...Object.fromEntries(words.map((word, at) => [free[at], word])) };
+}
+
+function asList(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
 }
 
 function build(spec: CommandSpec, refuse: (message: string) => void): Argv {
@@ -80,10 +103,7 @@ function values(parsed: Record<string, unknown>): Arguments {
     text,
     need: (name) => text(name) ?? fail("EINVAL", `"${name}" is missing`),
     flag: (name) => parsed[name] === true,
-    list: (name) => {
-      const value = parsed[name];
-      return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
-    },
+    list: (name) => asList(parsed[name]),
     whole: (name, least) => {
       const value = text(name);
       if (value === undefined) return undefined;

@@ -36,3 +36,9 @@ export interface FastCommand {
   readonly help: string;
   runFast(argv: readonly string[]): Promise<number> | number;
 }
+
+/** Runs one command line, without the leading `ctx`. */
+export type RunCommands = (argv: readonly string[]) => Promise<number>;
+
+/** Loads the part of the program that has all commands. */
+export type LoadCommands = () => Promise<{ run: RunCommands }>;

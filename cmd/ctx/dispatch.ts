@@ -7,11 +7,12 @@ import type { Command, FastCommand } from "./command.ts";
 import { help } from "./help.ts";
 
 const fastCommands: Readonly<Record<string, () => Promise<FastCommand>>> = {
-  status: () => import("./status.ts"),
-  ls: () => import("./ls.ts"),
-  cat: () => import("./cat.ts"),
+  status: async () => (await import("./quick.ts")).quickCommands["status"] as FastCommand,
+  ls: async () => (await import("./quick.ts")).quickCommands["ls"] as FastCommand,
+  cat: async () => (await import("./quick.ts")).quickCommands["cat"] as FastCommand,
+  "validate-name": async () =>
+    (await import("./quick.ts")).quickCommands["validate-name"] as FastCommand,
   set: () => import("./set.ts"),
-  "validate-name": () => import("./validate-name.ts"),
 };
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -52,12 +53,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (first === undefined) return isTerminal(0) && isTerminal(1) ? run(["chat"]) : showHelp(2);
   if (first === "help")
     return second === undefined ? showHelp(0) : run([second, ...rest, "--help"]);
-  if (first === "exec") return (await import("./exec.ts")).run(argv);
+  if (first === "exec") return (await import("./exec.ts")).run(argv, run);
   if (Object.hasOwn(fastCommands, first)) {
-    const { help: text, runFast } = await (fastCommands[first] as () => Promise<FastCommand>)();
-    if (!asksHelp(argv)) return runFast(argv.slice(1));
-    printRaw(text);
-    return 0;
+    const command = await (fastCommands[first] as () => Promise<FastCommand>)();
+    return (await import("./quick.ts")).runFast(command, argv.slice(1));
   }
   if (shortForms.includes(first)) return run(longForm(first, argv.slice(1)));
   if (Object.hasOwn(commands, first)) return runCommand(first, argv.slice(1));
@@ -69,12 +68,6 @@ export async function run(argv: readonly string[]): Promise<number> {
 function showHelp(exit: number): number {
   printRaw(help);
   return exit;
-}
-
-function asksHelp(argv: readonly string[]): boolean {
-  const dashes = argv.indexOf("--");
-  const own = dashes < 0 ? argv : argv.slice(0, dashes);
-  return own.includes("--help") || own.includes("-h");
 }
 
 /** `ctx send …` as `ctx agent send AGENT …`; `--agent NAME` in front, CTX_AGENT, or `coder`. */

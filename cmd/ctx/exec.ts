@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, readFileSync, readSync } from "node:fs"
 import { fail } from "../../internal/abi/mod.ts";
 import { isBuiltinName } from "../../internal/builtin/mod.ts";
 import { isTerminal, printRaw } from "../../internal/cli/mod.ts";
+import type { RunCommands } from "./command.ts";
 import { runFileTool } from "./exec-file-tool.ts";
 
 const help = `Usage: ctx exec OBJECT [INPUT...]
@@ -42,7 +43,8 @@ export function objectOf(path: string): ObjectName | undefined {
   return undefined;
 }
 
-export async function run(argv: readonly string[]): Promise<number> {
+/** `commands` runs a command line of ctx; an agent object is chat or send by another name. */
+export async function run(argv: readonly string[], commands: RunCommands): Promise<number> {
   const [path, ...input] = argv.slice(1);
   if (path === undefined || path === "--help" || path === "-h") {
     printRaw(help);
@@ -56,7 +58,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     });
   }
   requireRunnerLine(path);
-  if (object.class === "agent") return runAgent(object.name, input);
+  if (object.class === "agent") return runAgent(object.name, input, commands);
   if (object.class === "model") {
     return fail("EHOSTDOWN", `cannot run model "${object.name}": this version serves no models`, {
       hint: "models are used by agents; send to one with ctx agent send",
@@ -106,8 +108,7 @@ function insideSandbox(): boolean {
   }
 }
 
-async function runAgent(name: string, input: readonly string[]): Promise<number> {
-  const { run: runCommand } = await import("./dispatch.ts");
+function runAgent(name: string, input: readonly string[], commands: RunCommands): Promise<number> {
   const chat = input.length === 0 && isTerminal(0);
-  return runCommand(chat ? ["agent", "chat", name] : ["agent", "send", name, "--", ...input]);
+  return commands(chat ? ["agent", "chat", name] : ["agent", "send", name, "--", ...input]);
 }

@@ -1,12 +1,19 @@
 #!/usr/bin/env bun
-// The person's client and the runner of built-in objects. A tool call in a sandbox is a process of
-// its own that comes through here, so `exec` is told apart before anything else is loaded.
+// The person's client and the runner of built-in objects. Chooses the part of the program that
+// answers and imports nothing itself: a tool call in a sandbox is a process that comes through here.
 
-import { runMain } from "../../internal/cli/mod.ts";
-import { help } from "./help.ts";
+export {};
 
-await runMain(
-  "ctx",
-  () => (process.argv[2] === "exec" ? import("./exec.ts") : import("./dispatch.ts")),
-  help,
-);
+const [, , first, second] = process.argv;
+const commands = () => import("./dispatch.ts");
+
+// Each flat part is one piece of code when compiled; an agent object needs the commands themselves.
+const isTool = first === "exec" && !/(?:^|\/)agent\/[^/]*$/.test(second ?? "");
+const isQuick = /^(?:status|ls|cat|validate-name|--version|-V|--help|-h)$/.test(first ?? "");
+
+const { start } = isTool
+  ? await import("./flat-exec.ts")
+  : isQuick
+    ? await import("./flat-quick.ts")
+    : await import("./start.ts");
+await start(commands);

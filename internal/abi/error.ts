@@ -36,12 +36,17 @@ export function fail(code: Code, message: string, detail?: ErrorDetail): never {
   throw new CodedError(code, message, detail);
 }
 
+/** By shape and not by class: a compiled program may hold this module more than once. */
+export function isCoded(thrown: unknown): thrown is CodedError {
+  return thrown instanceof Error && thrown.name === "CodedError" && "code" in thrown;
+}
+
 /**
  * Turns anything thrown into a coded error. Errno names that the table holds are kept, a few are
  * folded onto their nearest code (EPERM to EACCES, EDQUOT to ENOSPC, …), the rest is EIO.
  */
 export function coded(thrown: unknown): CodedError {
-  if (thrown instanceof CodedError) return thrown;
+  if (isCoded(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const name = (thrown as { code?: unknown } | null | undefined)?.code;
   return new CodedError(typeof name === "string" ? foldErrno(name) : "EIO", message, {

@@ -2,7 +2,7 @@
 // a second line with what to do where there is something to do. A failure that nobody foresaw is
 // our bug and says so; its stack is shown only under CTX_DEBUG=1.
 
-import { CodedError, coded, codes, productCommit, productVersion } from "../abi/mod.ts";
+import { coded, codes, isCoded, productCommit, productVersion } from "../abi/mod.ts";
 import { escapeLine } from "./escape.ts";
 import { ReaderGone } from "./output.ts";
 
@@ -13,7 +13,7 @@ export interface Report {
 
 /** True for errors that say what happened by a code; anything else thrown is a bug of ours. */
 function isForeseen(thrown: unknown): boolean {
-  if (thrown instanceof CodedError) return true;
+  if (isCoded(thrown)) return true;
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code);
 }
