@@ -2,9 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { configurations, runDriver, whyNot } from "../../testdata/sandbox/configurations.ts";
+import {
+  configurations,
+  runDriver,
+  startDriver,
+  whyNot,
+} from "../../testdata/sandbox/configurations.ts";
 import type { Scene } from "../../testdata/sandbox/scene.ts";
 import { hostProgram } from "../bwrap/mod.ts";
+import { descendants } from "../os/mod.ts";
 
 const network = new URL("../../testdata/sandbox/network.ts", import.meta.url).pathname;
 const via = ["unshare", "--net", "--mount", process.execPath, network];
@@ -70,18 +76,45 @@ for (const configuration of configurations) {
     test("leaves no pasta behind", () => {
       expect(pastas()).toEqual([]);
     });
+
+    test("leaves no pasta behind when the server is killed", async () => {
+      const cmd = "echo connected; sleep 68.5";
+      const child = startDriver(configuration, scene, { cmd }, { change: { network: true }, via });
+      const reader = child.stdout.getReader();
+      const decoder = new TextDecoder();
+      for (let text = ""; !text.includes('"connected'); ) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`the command never ran: ${text}`);
+        text += decoder.decode(value);
+      }
+      expect(pastas()).not.toEqual([]);
+      for (const pid of descendants(child.pid).filter(isDriver)) process.kill(pid, "SIGKILL");
+      await child.exited;
+      const end = performance.now() + 10_000;
+      while (pastas().length > 0 && performance.now() < end) await Bun.sleep(10);
+      expect(pastas()).toEqual([]);
+    });
   });
+}
+
+function isDriver(pid: number): boolean {
+  return (
+    commandOf(`${pid}`).includes("run-command.ts") && !commandOf(`${pid}`).includes("network.ts")
+  );
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** The pasta processes that our launches start, by their own option. */
 function pastas(): string[] {
   return readdirSync("/proc").filter((name) => {
-    if (!/^[0-9]+$/.test(name)) return false;
-    try {
-      const command = readFileSync(`/proc/${name}/cmdline`, "utf8");
-      return command.includes("pasta") && command.includes("/proc/self/fd/3");
-    } catch {
-      return false;
-    }
+    const command = /^[0-9]+$/.test(name) ? commandOf(name) : "";
+    return command.includes("pasta") && command.includes("/proc/self/fd/3");
   });
 }

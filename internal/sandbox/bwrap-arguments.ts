@@ -28,11 +28,6 @@ export function bwrapArguments(spec: SandboxSpec, descriptors: SandboxDescriptor
   ];
 }
 
-/** Views (targets) whose bind must not allow execution; bubblewrap 0.8 cannot express it itself. */
-export function noexecViews(spec: SandboxSpec): readonly Bind[] {
-  return spec.binds.filter((bind) => bind.noexec === true);
-}
-
 function bindArguments(bind: Bind): string[] {
   return [bind.access === "ro" ? "--ro-bind" : "--bind", bind.host, bind.view];
 }
