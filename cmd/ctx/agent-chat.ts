@@ -28,6 +28,7 @@ export const spec: CommandSpec = {
   summary: "Talks with an agent, line by line; Ctrl-C cancels a run or leaves.",
   positionals: { agent: "Name of the agent" },
   options: { ...sessionOptions, ...workspaceOptions },
+  json: false,
   examples: [["agent chat coder --session build-7", "go on in a named session"]],
 };
 

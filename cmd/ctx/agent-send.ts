@@ -73,6 +73,17 @@ function requestId(named: string | undefined): string {
   return id;
 }
 
+/** The current folder, which may have been removed while the shell stood in it. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return fail("ENOENT", "the current folder does not exist any more", {
+      hint: "change to another folder, or name one with --workspace, or use --no-workspace",
+    });
+  }
+}
+
 /** The host folder that becomes /workspace: the caller's current one unless said otherwise. */
 export function workspaceOf(args: Arguments): string | undefined {
   const named = args.text("workspace");
@@ -80,7 +91,8 @@ export function workspaceOf(args: Arguments): string | undefined {
     if (named === undefined) return undefined;
     return fail("EINVAL", "--workspace and --no-workspace exclude each other");
   }
-  const path = named ?? process.cwd();
+  if (named === "") fail("EINVAL", 'cannot use workspace "": the path is empty');
+  const path = named ?? currentFolder();
   try {
     const real = realpathSync(path);
     if (statSync(real).isDirectory()) return real;

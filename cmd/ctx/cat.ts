@@ -40,7 +40,7 @@ export function runFast(argv: readonly string[]): number {
   if (flags.words.length === 0) fail("EINVAL", "cat needs a path", { hint: "see ctx cat --help" });
   const root = rootOf(flags.value.get("root"), flags.value.get("source"));
   for (const path of flags.words) {
-    const fd = openFile(viewPath(root, path), path);
+    const fd = openFile(viewPath(root, path), path, root);
     try {
       if (flags.on.has("json")) printJson({ path, content: wholeText(fd, path) });
       else copy(fd);
@@ -52,13 +52,13 @@ export function runFast(argv: readonly string[]): number {
 }
 
 /** Opens a regular file without waiting: the tree holds sockets and may hold pipes. */
-function openFile(path: string, shown: string): number {
+function openFile(path: string, shown: string, root: string): number {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     if ((error as { code?: string }).code === "ENXIO") return refuse(shown);
-    return unreadable("print", shown, error);
+    return unreadable("print", shown, error, root);
   }
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);

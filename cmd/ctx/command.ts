@@ -11,6 +11,8 @@ export interface CommandSpec {
   /** Meaning of each positional word. */
   readonly positionals: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, Options>>;
+  /** False for a command that prints no facts, which then knows no `--json`. */
+  readonly json?: false;
   /** Command lines without the leading `ctx`, with what each does. */
   readonly examples: readonly (readonly [string, string])[];
 }

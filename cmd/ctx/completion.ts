@@ -20,6 +20,7 @@ export const spec: CommandSpec = {
     words: "For names: commands, agents, tools, sessions AGENT, paths PREFIX, or a group",
   },
   options: {},
+  json: false,
   examples: [
     ["completion bash > ~/.local/share/bash-completion/completions/ctx", "install for one user"],
     ["completion fish > ~/.config/fish/completions/ctx.fish", "the same for fish"],

@@ -58,7 +58,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     const command = await (fastCommands[first] as () => Promise<FastCommand>)();
     return (await import("./quick.ts")).runFast(command, argv.slice(1));
   }
-  if (shortForms.includes(first)) return run(longForm(first, argv.slice(1)));
+  if (shortForms.includes(first)) return runShort(first, argv.slice(1));
   if (Object.hasOwn(commands, first)) return runCommand(first, argv.slice(1));
   const group = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
   if (group.length > 0) return runInGroup(first, second, rest, group);
@@ -70,22 +70,22 @@ function showHelp(exit: number): number {
   return exit;
 }
 
-/** `ctx send …` as `ctx agent send AGENT …`; `--agent NAME` in front, CTX_AGENT, or `coder`. */
-function longForm(name: string, argv: readonly string[]): string[] {
-  let agent = process.env["CTX_AGENT"] || "coder";
-  let rest = argv;
-  if (argv[0] === "--agent") {
-    agent = argv[1] ?? fail("EINVAL", `option "--agent" needs a value`);
-    rest = argv.slice(2);
-  }
-  return ["agent", name, agent, ...rest];
+async function runShort(name: string, argv: readonly string[]): Promise<number> {
+  const { shortForm } = await import("./short-form.ts");
+  const load = commands[`agent ${name}`] as () => Promise<Command>;
+  const agent = process.env["CTX_AGENT"] || "coder";
+  return runLoaded(async () => {
+    const command = await load();
+    return { ...command, spec: shortForm(command.spec, agent) };
+  }, argv);
 }
 
-async function runCommand(name: string, argv: readonly string[]): Promise<number> {
-  const [command, { parseArguments }] = await Promise.all([
-    (commands[name] as () => Promise<Command>)(),
-    import("./arguments.ts"),
-  ]);
+function runCommand(name: string, argv: readonly string[]): Promise<number> {
+  return runLoaded(commands[name] as () => Promise<Command>, argv);
+}
+
+async function runLoaded(load: () => Promise<Command>, argv: readonly string[]): Promise<number> {
+  const [command, { parseArguments }] = await Promise.all([load(), import("./arguments.ts")]);
   const args = await parseArguments(command.spec, argv);
   if (typeof args !== "string") return command.run(args);
   printRaw(args);
@@ -104,11 +104,11 @@ async function runInGroup(
   if (word !== undefined && word !== "--help" && word !== "-h") {
     fail("EINVAL", `unknown command ${JSON.stringify(name)}`, { hint: `${group} has ${known}` });
   }
-  const lines = await Promise.all(
-    members.map(async (member) => {
-      const { spec } = await (commands[member] as () => Promise<Command>)();
-      return `  ctx ${`${spec.name} ${spec.words}`.padEnd(44)} ${spec.summary}`;
-    }),
+  const specs = await Promise.all(
+    members.map(async (member) => (await (commands[member] as () => Promise<Command>)()).spec),
+  );
+  const lines = specs.map(
+    ({ name: own, words, summary }) => `  ctx ${`${own} ${words}`.trim()}\n      ${summary}`,
   );
   const example = `\nExample:\n  ctx ${members[0]} --help\n`;
   printRaw(`Usage: ctx ${group} COMMAND [ARG...]\n\n${lines.join("\n")}\n${example}`);

@@ -12,9 +12,14 @@ Look
   doctor                     check the installation and say what to do
 
 Talk
-  send INPUT...              send to the default agent     (ctx agent send)
-  chat                       chat with the default agent   (ctx agent chat)
+  send INPUT...              send a message and stream its answer
+  chat                       talk line by line; ctx alone does the same
+  history                    the last messages
+  resume                     replay a session and follow its run
+  cancel                     cancel the active run
   agent list|status|send|chat|resume|cancel|history|output|prompt|tools
+                             the same for an agent named first; the short forms
+                             take --agent NAME, else CTX_AGENT, else coder
 
 Change
   bootstrap [SOURCE]         make or update a tree

@@ -33,7 +33,7 @@ export function runFast(argv: readonly string[]): number {
   const named = flags.words[0] ?? "";
   const root = rootOf(flags.value.get("root"), flags.value.get("source"));
   const folder = viewPath(root, named);
-  for (const name of names(folder, named || root)) {
+  for (const name of names(folder, named || root, root)) {
     const path = `${folder}/${name}`;
     const facts = lstatSync(path, { throwIfNoEntry: false });
     if (facts === undefined) continue;
@@ -43,7 +43,7 @@ export function runFast(argv: readonly string[]): number {
   return 0;
 }
 
-function names(folder: string, shown: string): string[] {
+function names(folder: string, shown: string, root: string): string[] {
   try {
     const facts = statSync(folder);
     if (!facts.isDirectory()) {
@@ -53,7 +53,7 @@ function names(folder: string, shown: string): string[] {
     }
     return readdirSync(folder).sort();
   } catch (error) {
-    return unreadable("list", shown, error);
+    return unreadable("list", shown, error, root);
   }
 }
 

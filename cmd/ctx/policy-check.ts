@@ -1,8 +1,8 @@
 // `ctx policy check`: parses policies and names every line that is wrong.
 
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { coded, controlBytesMax, fail } from "../../internal/abi/mod.ts";
-import { print, printJson } from "../../internal/cli/mod.ts";
+import { print, printJson, unreadable } from "../../internal/cli/mod.ts";
 import { parsePolicy } from "../../internal/policy/mod.ts";
 import {
   agentNames,
@@ -95,14 +95,17 @@ function lineOf(finding: Finding): string {
 
 function readFile(path: string): string {
   try {
-    const facts = lstatSync(path);
+    const facts = statSync(path);
+    // A pipe would never end and a device may not either.
+    if (!facts.isFile()) {
+      fail("EINVAL", `cannot read ${JSON.stringify(path)}: it is not a regular file`);
+    }
     if (facts.size > controlBytesMax) {
       fail("EMSGSIZE", `${JSON.stringify(path)} is larger than ${controlBytesMax} bytes`);
     }
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof TypeError) return fail("EINVAL", `${JSON.stringify(path)} is not UTF-8`);
-    const { code, message } = coded(error);
-    return fail(code, `cannot read ${JSON.stringify(path)}: ${message}`, { cause: error });
+    return unreadable("read", path, error);
   }
 }

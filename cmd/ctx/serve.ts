@@ -11,6 +11,7 @@ export const spec: CommandSpec = {
   summary: "Runs ctxd in the foreground until it is stopped.",
   positionals: {},
   options: {},
+  json: false,
   examples: [["serve --source ./tree", "serve a tree of one's own"]],
 };
 

@@ -66,6 +66,13 @@ describe("coded()", () => {
     expect(coded(Object.assign(new Error("x"), { code: "ENOENT" })).code).toBe("ENOENT");
   });
 
+  test("takes the errno name away from in front of what a system call says", () => {
+    const message = "ENOENT: no such file or directory, open 'x'";
+    const thrown = Object.assign(new Error(message), { code: "ENOENT" });
+    expect(coded(thrown).message).toBe("no such file or directory, open 'x'");
+    expect(coded(thrown).cause).toBe(thrown);
+  });
+
   test("folds its neighbours and calls the rest EIO", () => {
     const folded = ["EPERM", "ELOOP", "EXDEV", "EDQUOT", "EMFILE", "ECONNREFUSED", "EBADF", "x"];
     expect(folded.map(foldErrno)).toEqual([

@@ -43,15 +43,16 @@ export function isCoded(thrown: unknown): thrown is CodedError {
 
 /**
  * Turns anything thrown into a coded error. Errno names that the table holds are kept, a few are
- * folded onto their nearest code (EPERM to EACCES, EDQUOT to ENOSPC, …), the rest is EIO.
+ * folded onto their nearest code (EPERM to EACCES, EDQUOT to ENOSPC, …), the rest is EIO. The errno
+ * name in front of a system call's message goes, because every report ends with the code.
  */
 export function coded(thrown: unknown): CodedError {
   if (isCoded(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const name = (thrown as { code?: unknown } | null | undefined)?.code;
-  return new CodedError(typeof name === "string" ? foldErrno(name) : "EIO", message, {
-    cause: thrown,
-  });
+  if (typeof name !== "string") return new CodedError("EIO", message, { cause: thrown });
+  const prose = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
+  return new CodedError(foldErrno(name), prose, { cause: thrown });
 }
 
 /** The nearest code of the closed table for an errno name. */

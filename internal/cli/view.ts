@@ -1,8 +1,8 @@
 // What commands that only read see: the root of the view, and a person's path below it. No store is opened;
 // reading a file of the view needs nothing but the caller's own rights.
 
-import { lstatSync, statSync } from "node:fs";
-import { coded, fail } from "../abi/mod.ts";
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { coded, fail, isCoded } from "../abi/mod.ts";
 
 export interface RootOptions {
   readonly root: string | undefined;
@@ -51,13 +51,27 @@ function outside(path: string): never {
   });
 }
 
-/** Turns what a file call threw into an error that names the action and the path. */
-export function unreadable(action: string, path: string, error: unknown): never {
-  const { code } = coded(error);
-  const reasons: Record<string, string> = {
-    ENOENT: "it does not exist",
-    EACCES: "permission denied",
-  };
-  const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));
+/** What is said for these, since node's own text repeats the code, the call and the path. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of it is not a folder",
+  ELOOP: "too many symlinks",
+};
+
+/**
+ * Turns what a file call threw into an error that names the action and the path; ours pass as they
+ * are. With `root`, a path that is missing because there is no tree at all says that instead.
+ */
+export function unreadable(action: string, path: string, error: unknown, root?: string): never {
+  if (isCoded(error)) throw error;
+  const { code, message: said } = coded(error);
+  if (root !== undefined && code === "ENOENT" && !existsSync(root)) {
+    const hint = `run ctx bootstrap ${JSON.stringify(root)}`;
+    return fail("ENOENT", `cannot find tree ${JSON.stringify(root)}`, { cause: error, hint });
+  }
+  const reason = reasons[(error as { code?: string }).code ?? ""] ?? said;
   return fail(code, `cannot ${action} ${JSON.stringify(path)}: ${reason}`, { cause: error });
 }
