@@ -1,7 +1,10 @@
 # One gate for people and machines. `make demo` and `make test` need nothing done before them.
 
-BUN = $$(packaging/build/pinned-bun)
+BUN = "$$(packaging/build/pinned-bun)"
 TESTS = $(BUN) packaging/test/run.ts
+
+# Bun keeps what it has transpiled; without this it does so in the caller's home.
+export BUN_RUNTIME_TRANSPILER_CACHE_PATH = $(CURDIR)/.cache/transpiled
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build check test demo bench soak crash fuzz clean

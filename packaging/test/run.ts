@@ -8,13 +8,16 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
-import { add, type Counts, lastLine, summarize } from "./summary.ts";
+import { add, type Counts, lastLine, skipLines, summarize } from "./summary.ts";
 
 const top = resolve(import.meta.dir, "../..");
 const long = process.env["CTX_LONG"] === "1";
 
 /** One test file may take this long; past it, it is killed with its children and has failed. */
 const fileSecondsMax = long ? 3600 : 240;
+
+/** One test or hook. A busy machine is slow and not wrong, so this only ends what hangs. */
+const testMsMax = long ? 3_600_000 : 120_000;
 
 /** Folders whose tests drive the programs in dist/. */
 const builtFolders = ["testdata/"];
@@ -43,7 +46,8 @@ const children = new Set<number>();
 async function runFile(file: string): Promise<Running> {
   const begun = performance.now();
   // Its own session, so that whatever a test left behind can be ended with it.
-  const child = Bun.spawn([process.execPath, "test", `./${file}`], {
+  const argv = [process.execPath, "test", `--timeout=${testMsMax}`, `./${file}`];
+  const child = Bun.spawn(argv, {
     cwd: top,
     env: environment(),
     stdin: "ignore",
@@ -154,7 +158,7 @@ const built = which === "all" ? await runAll(wanted.filter(needsBuild), 1) : [];
 const results = [...checked, ...unit, ...built];
 const total = results.map((one) => one.counts).reduce(add, { passed: 0, failed: 0, skipped: [] });
 for (const { file, counts } of results) {
-  for (const name of counts.skipped) process.stdout.write(`skipped: ${file}: ${name}\n`);
+  for (const line of skipLines(counts.skipped)) process.stdout.write(`skipped: ${file}: ${line}\n`);
 }
 for (const { file, counts } of results) {
   if (counts.failed > 0) process.stdout.write(`failed: ${file}\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { lastLine, summarize } from "./summary.ts";
+import { lastLine, skipLines, summarize } from "./summary.ts";
 
 const output = `
 a.test.ts:
@@ -28,4 +28,12 @@ test("a file without a single test has failed", () => {
 
 test("a process that ends badly after passing tests has failed", () => {
   expect(summarize(" 3 pass\n 0 fail\nRan 3 tests\n", 139).failed).toBe(1);
+});
+
+test("a group that did not run takes one line and says its size", () => {
+  expect(skipLines(["a > b", "c > d", "needs root", "a > e > f"])).toEqual([
+    "a: 2 tests",
+    "c > d",
+    "needs root",
+  ]);
 });

@@ -36,6 +36,18 @@ export function add(left: Counts, right: Counts): Counts {
   };
 }
 
+/** What did not run, for a person: a whole group in one line with its size, a single test by name. */
+export function skipLines(skipped: readonly string[]): string[] {
+  const groups = new Map<string, string[]>();
+  for (const name of skipped) {
+    const group = name.includes(" > ") ? name.slice(0, name.indexOf(" > ")) : name;
+    groups.set(group, [...(groups.get(group) ?? []), name]);
+  }
+  return [...groups].map(([group, names]) =>
+    names.length === 1 ? (names[0] as string) : `${group}: ${names.length} tests`,
+  );
+}
+
 export function lastLine(counts: Counts): string {
   return `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped.length} skipped`;
 }
