@@ -2,7 +2,7 @@
 // safety: read docs/decisions/0003-hardened-base.md before changing one.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 export interface CompileJob {
   readonly top: string;
@@ -52,7 +52,7 @@ const flatImport = /import\("\.\/(flat-[a-z-]+)\.ts"\)/g;
  * the main imports those. Gives back the entry to compile.
  */
 async function withFlatParts(job: CompileJob, name: string): Promise<string> {
-  const main = join(job.top, job.entry);
+  const main = resolve(job.top, job.entry);
   const text = readFileSync(main, "utf8");
   const parts = [...text.matchAll(flatImport)].map((match) => match[1] as string);
   if (parts.length === 0) return job.entry;
