@@ -14,6 +14,7 @@ import {
   gateToken,
   type SandboxDescriptors,
 } from "../sandbox/mod.ts";
+import { fenceFile } from "./fence.ts";
 import { firstProcess } from "./first-process.ts";
 import { explainFailure, sandboxHealth } from "./health.ts";
 import { startJanitor } from "./janitor.ts";
@@ -22,9 +23,10 @@ import { hostProgram } from "./programs.ts";
 import { firstBytes, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
 
-/** The child's numbers: 0 to 2 are its streams, 3 the options and 5 the token gate. */
+/** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
 export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6 };
 const gateDescriptor = 5;
+const fenceDescriptor = 7;
 
 /** From spawn to a standing sandbox. Past it the launch fails with ETIMEDOUT. */
 const startMsMax = 30_000;
@@ -130,6 +132,7 @@ interface Channels {
   readonly gate: number;
   /** Descriptors of the child by number; a string is Bun's own word. */
   readonly child: readonly (number | "ignore")[];
+  readonly fenced: boolean;
   closeChild(): void;
   closeGates(): void;
   closeHost(): void;
@@ -150,7 +153,9 @@ function openChannels(options: StartOptions): Channels {
     const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
     const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
     const input = options.stdin && keep(memoryFile("stdin", options.stdin));
-    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter];
+    const fence = fenceFile(fenceDescriptor);
+    const fences = fence === undefined ? [] : [keep(fence)];
+    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter, ...fences];
     if (input !== undefined) childOnly.push(input);
     const close = (list: number[]) => {
       for (const fd of list.splice(0)) closeSync(fd);
@@ -158,7 +163,11 @@ function openChannels(options: StartOptions): Channels {
     const gates = [block, gate];
     return {
       ...{ stdout: outRead, stderr: errorRead, block, gate },
-      child: [input ?? "ignore", outWrite, errorWrite, list, blockChild, gateChild, filter],
+      child: [
+        input ?? "ignore",
+        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences],
+      ],
+      fenced: fence !== undefined,
       closeChild: () => close(childOnly),
       closeGates: () => close(gates),
       closeHost: () => close([outRead, errorRead, ...gates.splice(0)]),
@@ -173,7 +182,8 @@ function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {
   const bwrap =
     hostProgram("bwrap") ?? fail("EHOSTDOWN", sandboxHealth()[0]?.problem ?? "no bwrap");
   const script = gateScript(gateDescriptor, options.combined);
-  const gate = ["/bin/sh", "-c", script, "gate", ...options.program];
+  const fence = channels.fenced ? [`/proc/self/fd/${fenceDescriptor}`] : [];
+  const gate = [...fence, "/bin/sh", "-c", script, "gate", ...options.program];
   return Bun.spawn([...identityProgram(options.identity), bwrap, "--args", "3", "--", ...gate], {
     // What bubblewrap is given here could be read inside as /proc/1/environ.
     env: {},

@@ -1,7 +1,7 @@
 // Can this host make sandboxes. Beside what the settings say, one tiny sandbox is really made: what
 // an administrator's policy forbids shows only then.
 
-import { type HealthFinding, hostProgram, sandboxHealth } from "../bwrap/mod.ts";
+import { canFence, type HealthFinding, hostProgram, sandboxHealth } from "../bwrap/mod.ts";
 import { type Check, failure, warning, well } from "./check.ts";
 
 /** Time for the trial. Past it it counts as failed. */
@@ -18,7 +18,15 @@ export async function sandboxChecks(): Promise<Check[]> {
   const faults = findings.map(fault);
   const bwrap = hostProgram("bwrap");
   if (bwrap === undefined) return faults;
-  return [...faults, await bwrapVersion(bwrap), await trial(bwrap)];
+  return [...faults, await bwrapVersion(bwrap), await trial(bwrap), fence()];
+}
+
+/** Sandboxes are made without it too, since the rest of them does not depend on it. */
+function fence(): Check {
+  if (canFence()) return well("landlock", "sandboxes cannot hand files to each other");
+  const text =
+    "the kernel has no Landlock 2: two calls at once can hand each other open folders, past what is read-only in them";
+  return warning("landlock", text, "use Linux 5.19 or later, with landlock in its lsm= list");
 }
 
 function fault({ level, problem, fix }: HealthFinding): Check {

@@ -11,6 +11,7 @@ import {
   whyNot,
 } from "../../testdata/sandbox/configurations.ts";
 import type { Scene } from "../../testdata/sandbox/scene.ts";
+import { canFence } from "../bwrap/mod.ts";
 
 const probes = new URL("../../testdata/sandbox/probes.py", import.meta.url).pathname;
 const python = "/usr/bin/python3";
@@ -39,6 +40,20 @@ const refusedSockets = Object.fromEntries(
     .map((name) => [name, "EAFNOSUPPORT"]),
 );
 
+/** A socket in a folder that sandboxes share would hand open folders from one to the other. */
+const sharedSockets = Object.fromEntries(
+  [
+    ["/workspace", canFence() ? "EACCES" : "allowed"],
+    ["/home/agent", canFence() ? "EACCES" : "allowed"],
+    ["/tmp", "allowed"],
+    ["/dev/shm", "allowed"],
+  ].flatMap(([folder, what]) => [
+    [`make a socket in ${folder}`, what],
+    [`make a socket node in ${folder}`, what],
+    [`move between folders of ${folder}`, "allowed"],
+  ]),
+) as Readonly<Record<string, string>>;
+
 const refusedFiles: Readonly<Record<string, string>> = {
   "append to events.jsonl": "EROFS",
   "unlink events.jsonl": "EROFS",
@@ -52,7 +67,7 @@ const refusedFiles: Readonly<Record<string, string>> = {
   "fill /tmp/big": "ENOSPC",
   shadow: "ENOENT",
   "symlink out": "ENOENT",
-  "symlink through root of 1": "ENOENT",
+  "symlink through root of 1": canFence() ? "EACCES" : "ENOENT",
   "write .git": "EROFS",
   "make a hook": "EROFS",
   "move .git": "EBUSY",
@@ -68,7 +83,8 @@ const facts: Readonly<Record<string, string>> = {
   capabilities: "none",
   no_new_privs: "1",
   seccomp: "2",
-  "environ of 1": "0",
+  // Empty where it can be read; behind the fence what is in front of it cannot.
+  "environ of 1": canFence() ? "EACCES" : "0",
   "cmdline of 1": "[b'/usr/bin/bwrap', b'--args', b'3', b'--']",
   descriptors: "[0, 1, 2]",
   processes: "['bwrap', 'python3']",
@@ -127,7 +143,13 @@ for (const configuration of configurations) {
       expect(outcome).toMatchObject({ status: "ok", exit: 0, newGit: [] });
     });
 
-    const expected = { ...facts, ...refusedCalls, ...refusedSockets, ...refusedFiles };
+    const expected = {
+      ...facts,
+      ...refusedCalls,
+      ...refusedSockets,
+      ...sharedSockets,
+      ...refusedFiles,
+    };
     for (const [name, what] of Object.entries(expected)) {
       test(`${name}: ${what}`, () => {
         expect(lines.get(name)).toBe(what);

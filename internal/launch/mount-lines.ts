@@ -25,6 +25,12 @@ export function mountPlans(
   return lines.map((line) => {
     const source = grantable("mount source", line.source, mounts, forbidden);
     checkTarget(line.target, shared, mounts);
+    if (line.access === "rw" && isBelow(line.target, "/tmp")) {
+      // Sockets may be made there, which no folder that another sandbox can see may hold.
+      fail("EACCES", `mount target "${line.target}" lies in "/tmp", which is the sandbox's own`, {
+        hint: "choose a target such as /data, or mount it ro",
+      });
+    }
     if (!line.recursive) checkFlat(source, mounts);
     const { target: view, access, noexec } = line;
     return { source, bind: { host: source.path, view, access, noexec } };

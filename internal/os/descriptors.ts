@@ -16,6 +16,8 @@ const SOCK_NONBLOCK = 0o4000;
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const MFD_CLOEXEC = 1;
+const MFD_EXEC = 0x10;
+const EINVAL = 22;
 const SYS_pidfd_open = 434;
 const SYS_pidfd_send_signal = 424;
 
@@ -32,9 +34,21 @@ export function unlock(fd: number): void {
 }
 
 /** An anonymous file with this content, positioned at its start, for a child to inherit. */
-export function memoryFile(name: string, content: Uint8Array): number {
+export function memoryFile(
+  name: string,
+  content: Uint8Array,
+  options: { readonly executable: boolean } = { executable: false },
+): number {
   const label = cString(name);
-  const fd = checked(libc().memfd_create(pointerTo(label), MFD_CLOEXEC), "memfd_create", name);
+  let made = libc().memfd_create(
+    pointerTo(label),
+    MFD_CLOEXEC | (options.executable ? MFD_EXEC : 0),
+  );
+  // Before Linux 6.3 every such file can be executed, and the flag is unknown.
+  if (made < 0 && options.executable && errno() === EINVAL) {
+    made = libc().memfd_create(pointerTo(label), MFD_CLOEXEC);
+  }
+  const fd = checked(made, "memfd_create", name);
   try {
     writeAll(fd, content);
     // Its offset is shared with the child that inherits it, so it goes back to the start.
@@ -89,7 +103,7 @@ export function listenUnix(
 ): number {
   const name = cString(path);
   if (name.length > socketPathBytesMax) {
-    throw new SystemError("bind", 22, path);
+    throw new SystemError("bind", EINVAL, path);
   }
   const address = new Uint8Array(2 + name.length);
   new DataView(address.buffer).setUint16(0, AF_UNIX, true);

@@ -4,5 +4,6 @@ export * from "./channels.ts";
 export * from "./connect.ts";
 export * from "./descriptors.ts";
 export * from "./files.ts";
+export * from "./landlock.ts";
 export { SystemError } from "./libc.ts";
 export * from "./process-facts.ts";

@@ -52,12 +52,21 @@ for target in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/p
     attempt(f"write {target}", lambda: write(target))
 attempt("unshare user", lambda: call(272 if x64 else 97, 0x10000000))
 attempt("unshare mount", lambda: call(272 if x64 else 97, 0x00020000))
-say("environ of 1", len(open("/proc/1/environ", "rb").read()))
+attempt("environ of 1", lambda: len(open("/proc/1/environ", "rb").read()))
 say("cmdline of 1", open("/proc/1/cmdline", "rb").read().split(b"\0")[0:4])
 say("descriptors", sorted(int(n) for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{n}")))
 say("processes", sorted({open(f"/proc/{n}/comm").read().strip() for n in os.listdir("/proc") if n.isdigit()}))
 say("hostname", socket.gethostname())
-environments = b"".join(open(f"/proc/{n}/environ", "rb").read() for n in os.listdir("/proc") if n.isdigit())
+
+
+def environ(pid):
+    try:
+        return open(f"/proc/{pid}/environ", "rb").read()
+    except OSError:
+        return b""
+
+
+environments = b"".join(environ(n) for n in os.listdir("/proc") if n.isdigit())
 say("secret of the caller", "seen" if b"a-secret-of-the-caller" in environments else "unseen")
 say("limits", [line.split()[-3] for line in open("/proc/self/limits") if line.startswith(("Max core", "Max open", "Max proc"))])
 
@@ -109,6 +118,29 @@ def abstract(name):
         s.close()
 
 
+def bound(path):
+    s = socket.socket(socket.AF_UNIX)
+    try:
+        s.bind(path)
+        os.unlink(path)
+    finally:
+        s.close()
+
+
+def moved(folder):
+    open(folder + "/moving", "w").close()
+    os.makedirs(folder + "/there", exist_ok=True)
+    os.rename(folder + "/moving", folder + "/there/moving")
+    os.link(folder + "/there/moving", folder + "/linked")
+    for name in ("linked", "there/moving"):
+        os.unlink(folder + "/" + name)
+    os.rmdir(folder + "/there")
+
+
+for folder in ("/workspace", "/home/agent", "/tmp", "/dev/shm"):
+    attempt(f"make a socket in {folder}", lambda: bound(folder + "/probe.sock"))
+    attempt(f"make a socket node in {folder}", lambda: (os.mknod(folder + "/probe.node", 0o140600), os.unlink(folder + "/probe.node")) and None)
+    attempt(f"move between folders of {folder}", lambda: moved(folder))
 attempt("abstract socket of the host", lambda: abstract(sys.argv[1]))
 say("sockets in the view", [p for d in ("/run", "/tmp", "/var", "/home", "/ctx") for p in glob.glob(d + "/**/*", recursive=True) if os.path.exists(p) and (os.stat(p).st_mode & 0o170000) == 0o140000])
 say("run", os.listdir("/run"))
