@@ -1,21 +1,8 @@
 // One tool call, one sandbox: plan, start, check what stands, run, read, end, report. The sandbox is
 // gone when the outcome is given.
 
-import { lstatSync } from "node:fs";
-import { CodedError, coded, fail } from "../abi/mod.ts";
-import {
-  type AttachedNetwork,
-  attachNetwork,
-  childDescriptors,
-  endOrphans,
-  forbidExecution,
-  limitProcesses,
-  type RunningSandbox,
-  type StandingSandbox,
-  startSandbox,
-  stopJanitor,
-} from "../bwrap/mod.ts";
-import { bwrapArguments, type FilterArchitecture, seccompProgram } from "../sandbox/mod.ts";
+import { CodedError, coded } from "../abi/mod.ts";
+import { endOrphans, type RunningSandbox, startSandbox, stopJanitor } from "../bwrap/mod.ts";
 import { commandAnswer, nativeAnswer, type Stopped } from "./answer.ts";
 import { GeneratedFolders } from "./generated.ts";
 import { gitEntries, newGitEntries } from "./git.ts";
@@ -23,6 +10,8 @@ import { drain, OutputWindow } from "./output.ts";
 import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
 import { Semaphore } from "./semaphore.ts";
+import { checkStanding, Stand } from "./stand.ts";
+import { lateArgument, planStandby, prepareStandby, Standbys } from "./standby.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -38,6 +27,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const permits = new Semaphore(options.parallelMax);
   const live = new Set<LiveLaunch>();
   const running = new Set<Promise<LaunchOutcome>>();
+  const standbys = new Standbys();
   const closing = new AbortController();
 
   async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
@@ -47,7 +37,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
       try {
         const payload = payloadOf(request);
         const plan = planLaunch(options, folders, request);
-        return await runPlan({ request, io, signal, plan, payload, live });
+        return await runPlan({ request, io, signal, plan, payload, live, standbys });
       } finally {
         release();
       }
@@ -62,10 +52,19 @@ export function createLauncher(options: LauncherOptions): Launcher {
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
+    prepare(request) {
+      // A sandbox for nobody yet must not take the place of one that somebody waits for.
+      if (closing.signal.aborted || permits.idle <= standbys.size) return;
+      if (standbys.has(request.run)) return;
+      prepareStandby(standbys, request, planStandby(options, folders, request), live);
+    },
+    discard: (run) => standbys.discard(run),
     live: () => [...live],
     async close() {
       closing.abort();
+      await standbys.close();
       await Promise.allSettled(running);
+      await standbys.close();
       stopJanitor();
     },
   };
@@ -87,68 +86,50 @@ interface Call {
   readonly plan: LaunchPlan;
   readonly payload: Payload;
   readonly live: Set<LiveLaunch>;
+  readonly standbys: Standbys;
 }
 
 async function runPlan(call: Call): Promise<LaunchOutcome> {
   const { request, plan, payload, live, signal } = call;
   const before = gitEntries(plan.watched);
-  let network: AttachedNetwork | undefined;
-  let entry: LiveLaunch | undefined;
+  const stand = new Stand(request, plan, live);
   try {
-    const sandbox = await startSandbox({
-      arguments: bwrapArguments(plan.spec, childDescriptors),
-      seccomp: filterFor(plan.spec.network),
-      program: payload.program,
-      combined: payload.combined,
-      stdin: payload.stdin,
-      identity: plan.identity.become,
-      signal,
-      register(root) {
-        const { agent, session, run } = request;
-        entry = { root, agent, session, run };
-        live.add(entry);
-      },
-      async prepare(standing) {
-        checkStanding(standing, plan);
-        const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
-        await forbidExecution(standing.init, noexec, plan.identity.become);
-        if (plan.identity.kernelRoot) await limitProcesses(standing.init);
-        if (plan.network === undefined) return;
-        network = await attachNetwork(plan.network, standing.init, plan.identity.become);
-      },
-    });
+    const ready = await releasedStandby(call, stand);
+    const sandbox =
+      ready ??
+      (await startSandbox({
+        ...stand.options(signal),
+        program: payload.program,
+        combined: payload.combined,
+        stdin: payload.stdin,
+      }));
     const outcome = await finish(sandbox, call);
     const newGit = newGitEntries(before, gitEntries(plan.watched));
     return { ...outcome, newGit, output: outcome.output + newGitNote(newGit) };
   } catch (error) {
     throw explained(error, call);
   } finally {
-    if (entry !== undefined) live.delete(entry);
-    await network?.stop();
+    await stand.end();
   }
 }
 
-const filters = new Map<string, Uint8Array>();
-
-function filterFor(network: "none" | "granted"): Uint8Array {
-  const known = filters.get(network);
-  if (known !== undefined) return known;
-  const architecture = process.arch as FilterArchitecture;
-  if (architecture !== "x64" && architecture !== "arm64") {
-    fail("EHOSTDOWN", `there is no system call filter for ${process.arch}`);
+/** The run's standby with its gate open, if there is one that this call can use. */
+async function releasedStandby(
+  { request, plan, payload, standbys }: Call,
+  stand: Stand,
+): Promise<RunningSandbox | undefined> {
+  const argument = lateArgument(payload);
+  if (argument === undefined || payload.stdin === undefined) return undefined;
+  const taken = await standbys.take(request.run, plan);
+  if (taken === undefined) return undefined;
+  stand.adopt(taken.stand);
+  try {
+    checkStanding(taken.sandbox, plan);
+  } catch {
+    await taken.sandbox.discard();
+    return undefined;
   }
-  const made = seccompProgram(architecture, { network: network === "granted" });
-  filters.set(network, made);
-  return made;
-}
-
-/** bubblewrap resolves paths itself, later than the plan did; what it found must be the same. */
-function checkStanding({ init }: StandingSandbox, plan: LaunchPlan): void {
-  for (const { view, dev, ino } of plan.expected) {
-    const facts = lstatSync(`/proc/${init.pid}/root${view}`, { bigint: true });
-    if (facts.dev === dev && facts.ino === ino) continue;
-    fail("EACCES", `"${view}" is not the folder that was checked: it was replaced meanwhile`);
-  }
+  return taken.sandbox.release({ argument, stdin: payload.stdin });
 }
 
 async function finish(

@@ -10,6 +10,11 @@ export class Semaphore {
     this.#free = permits;
   }
 
+  /** Permits that nobody holds or waits for. */
+  get idle(): number {
+    return this.#waiting.length === 0 ? this.#free : 0;
+  }
+
   /** Resolves with the function that gives the permit back. Rejects ECANCELED when aborted first. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw cancelled();

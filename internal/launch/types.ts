@@ -67,9 +67,20 @@ export interface LiveLaunch {
   readonly run: string;
 }
 
+/** A launch whose tool is not known yet. */
+export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs">;
+
 export interface Launcher {
   /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
   run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
+  /**
+   * Makes a sandbox ready for the run's next built-in tool while there is nothing else to do, so that
+   * its call need not wait for one. Best effort: never rejects, never runs anything, at most one a
+   * run, none while launches wait.
+   */
+  prepare(request: StandbyRequest): void;
+  /** Ends what `prepare` made for a run and waits until it is gone. */
+  discard(run: string): Promise<void>;
   live(): readonly LiveLaunch[];
   /** Refuses new launches, ends the running ones and waits until they are gone. */
   close(): Promise<void>;

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { coded, fail, frameEnvelopeBytesMax, isObjectName, opLineBytesMax } from "../abi/mod.ts";
 import { authorize, type Question, visibleTools } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
-import type { LaunchRequest } from "../launch/mod.ts";
+import type { LaunchRequest, StandbyRequest } from "../launch/mod.ts";
 import type { RunContext, ToolOutcome } from "../session/mod.ts";
 import { loadAgent, type ToolObject } from "../tree/mod.ts";
 import type { AnswerCall } from "./answer.ts";
@@ -173,6 +173,16 @@ function launchRequest(
   tool: ToolObject,
   args: unknown,
 ): LaunchRequest {
+  const timeoutMs = timeoutOf(tool, args) ?? options.toolTimeoutMs;
+  return { ...standbyRequest(options, context, controls), tool, args, timeoutMs };
+}
+
+/** What a launch of this run is asked whatever tool it is for, from the files as they are now. */
+export function standbyRequest(
+  options: ExecutorOptions,
+  context: RunContext,
+  controls: AgentControls,
+): StandbyRequest {
   const { tree, server } = options;
   const { agent, session, run, scope, workspace, cwd } = context;
   const question: Question = {
@@ -188,11 +198,8 @@ function launchRequest(
     run,
     scope,
     home: homeOf(options, context, controls),
-    tool,
-    args,
     network: verdict.allowed,
     visible,
-    timeoutMs: timeoutOf(tool, args) ?? options.toolTimeoutMs,
     ...(workspace === undefined ? {} : { workspace }),
     ...(cwd === undefined ? {} : { cwd }),
   };

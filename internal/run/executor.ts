@@ -9,7 +9,7 @@ import { buildMessages } from "../prompt/mod.ts";
 import type { RunContext, RunExecutor, RunOutcome } from "../session/mod.ts";
 import { isModelAgent, loadAgent } from "../tree/mod.ts";
 import type { Answer } from "./answer.ts";
-import { runCall } from "./call.ts";
+import { runCall, standbyRequest } from "./call.ts";
 import { ModelChain } from "./candidates.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { type Offer, offeredTools } from "./offer.ts";
@@ -49,9 +49,32 @@ async function run(options: ExecutorOptions, context: RunContext, usage: UsageSu
     fail("EINVAL", `agent "${agent}" is a program of its own, which this version does not run`);
   }
   const offer = offeredTools(options, agent, controls);
-  const answer = await converse(options, context, controls, offer, usage);
-  await usage.record(context);
-  await context.message(answer);
+  try {
+    if (expectsCalls(context, offer)) prepareSandbox(options, context);
+    const answer = await converse(options, context, controls, offer, usage);
+    await usage.record(context);
+    await context.message(answer);
+  } finally {
+    // Not waited for: the answer is complete, and the launcher's own close waits.
+    void options.launcher.discard(context.run);
+  }
+}
+
+/** Whether a call is likely: file tools are at hand, or the conversation has used tools before. */
+function expectsCalls(context: RunContext, offer: Offer): boolean {
+  if (offer.direct.some((name) => name.startsWith("fs."))) return true;
+  return context.history().some((item) => item.kind === "tool_call");
+}
+
+/** Has a sandbox built while the model thinks. It changes no outcome, so it may fail in silence. */
+function prepareSandbox(options: ExecutorOptions, context: RunContext): void {
+  if (context.signal.aborted) return;
+  try {
+    const controls = loadAgent(options.tree, context.agent);
+    options.launcher.prepare(standbyRequest(options, context, controls));
+  } catch {
+    // The next call meets the reason and reports it.
+  }
 }
 
 /** The final text. Throws EMSGSIZE at the bound of steps, EIO when the model says nothing. */
@@ -79,6 +102,7 @@ async function converse(
       fail("EIO", `the model answered nothing: "${answer.model}" gave neither text nor a call`);
     }
     messages.push(...(await runCalls(options, context, offer, answer, step)));
+    prepareSandbox(options, context);
   }
   return fail("EMSGSIZE", `the run reached its bound of ${options.modelSteps} model steps`, {
     hint: "ask for less at once, or go on with another message",

@@ -13,7 +13,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Code, fail, observationBytesMax } from "../abi/mod.ts";
-import type { Launcher, LaunchIo, LaunchOutcome, LaunchRequest } from "../launch/mod.ts";
+import type {
+  Launcher,
+  LaunchIo,
+  LaunchOutcome,
+  LaunchRequest,
+  StandbyRequest,
+} from "../launch/mod.ts";
 import { type ModelRequest, resolveModel } from "../model/mod.ts";
 import type { HistoryItem, RunContext, RunOutcome, ToolOutcome } from "../session/mod.ts";
 import { bootstrap, openTree, type Places, resolvePlaces, type Tree } from "../tree/mod.ts";
@@ -25,6 +31,7 @@ const agentUid = process.getuid?.() || 61_000;
 
 export class FakeLauncher implements Launcher {
   readonly requests: LaunchRequest[] = [];
+  readonly standbys: string[] = [];
   answer: (request: LaunchRequest, io: LaunchIo) => Promise<Partial<LaunchOutcome>> | undefined =
     () => undefined;
 
@@ -34,8 +41,17 @@ export class FakeLauncher implements Launcher {
     return { ...usual, ...(await this.answer(request, io)) };
   }
 
+  prepare({ run }: StandbyRequest): void {
+    this.standbys.push(`prepare ${run}`);
+  }
+
+  async discard(run: string): Promise<void> {
+    this.standbys.push(`discard ${run}`);
+  }
+
   reset(): void {
     this.requests.length = 0;
+    this.standbys.length = 0;
     this.answer = () => undefined;
   }
 
