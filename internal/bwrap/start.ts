@@ -49,8 +49,8 @@ export interface StartOptions {
   readonly program: readonly string[];
   /** One stream for both outputs, in order of arrival. */
   readonly combined: boolean;
-  /** What the program reads; without it /dev/null. */
-  readonly stdin?: Uint8Array | undefined;
+  /** What the program reads; without it /dev/null; "later" when the release brings it. */
+  readonly stdin?: Uint8Array | "later" | undefined;
   /** Becomes this before bubblewrap starts; only root can. Without it the server's own. */
   readonly identity?: Identity | undefined;
   readonly signal: AbortSignal;
@@ -70,7 +70,21 @@ export interface RunningSandbox extends StandingSandbox {
   kill(graceMs?: number): Promise<void>;
 }
 
+/** A sandbox behind its closed gate. Exactly one of the two methods is called, once. */
+export interface GatedSandbox extends StandingSandbox {
+  /** Whether it still stands, as far as is known. */
+  readonly alive: boolean;
+  /** Opens the gate: the program runs, with `argument` as its last one and `stdin` to read. */
+  release(late?: { readonly argument: string; readonly stdin: Uint8Array }): RunningSandbox;
+  /** Ends it with its gate shut: nothing has run. */
+  discard(): Promise<void>;
+}
+
 export async function startSandbox(options: StartOptions): Promise<RunningSandbox> {
+  return (await standSandbox(options)).release();
+}
+
+export async function standSandbox(options: StartOptions): Promise<GatedSandbox> {
   // bubblewrap's --die-with-parent follows the thread that spawned it.
   if (!Bun.isMainThread) fail("EIO", "a sandbox can only be started from the main thread");
   startJanitor();
@@ -94,24 +108,62 @@ export async function startSandbox(options: StartOptions): Promise<RunningSandbo
     const standing = { root: { pid: root.pid, startTime: root.startTime }, init };
     await options.prepare?.(standing);
     options.signal.throwIfAborted();
-    writeSync(channels.gate, gateToken);
-    return {
-      ...standing,
-      stdout: readChunks(channels.stdout),
-      stderr,
-      exited: child.exited,
-      kill: (graceMs) => endTree(init, child, graceMs),
-    };
+    return gated(standing, child, channels, stderr);
   } catch (error) {
-    // The closed gate ends the sandbox by itself, at whatever step it is.
-    closeSync(channels.stdout);
-    channels.closeGates();
-    await endedOrKilled(child);
-    await stderr.return?.();
+    await shut(child, channels, stderr);
     throw error instanceof CodedError || !options.signal.aborted ? error : cancelled(error);
-  } finally {
-    channels.closeGates();
   }
+}
+
+function gated(
+  standing: StandingSandbox,
+  child: Bun.Subprocess,
+  channels: Channels,
+  stderr: AsyncGenerator<Uint8Array, void, undefined>,
+): GatedSandbox {
+  return {
+    ...standing,
+    get alive() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    release(late) {
+      try {
+        if (late) writeStdin(channels, late.stdin);
+        writeSync(channels.gate, gateToken(late?.argument));
+      } catch (error) {
+        // The gate is gone already, so nothing will run; its exit status says so.
+        if ((error as { code?: unknown }).code !== "EPIPE") throw error;
+      } finally {
+        channels.closeGates();
+      }
+      return {
+        ...standing,
+        stdout: readChunks(channels.stdout),
+        stderr,
+        exited: child.exited,
+        kill: (graceMs) => endTree(standing.init, child, graceMs),
+      };
+    },
+    discard: () => shut(child, channels, stderr),
+  };
+}
+
+/** At an offset of its own: the child shares the descriptor's position, which stays at the start. */
+function writeStdin({ stdin }: Channels, bytes: Uint8Array): void {
+  if (stdin === undefined) throw new TypeError("this sandbox was made without a late stdin");
+  for (let at = 0; at < bytes.length; ) at += writeSync(stdin, bytes, at, bytes.length - at, at);
+}
+
+/** The closed gate ends the sandbox by itself, at whatever step it is. */
+async function shut(
+  child: Bun.Subprocess,
+  channels: Channels,
+  stderr: AsyncGenerator<Uint8Array, void, undefined>,
+): Promise<void> {
+  closeSync(channels.stdout);
+  channels.closeGates();
+  await endedOrKilled(child);
+  await stderr.return?.();
 }
 
 /** A bubblewrap that hangs in a mount does not see its gate closed; only then is it killed. */
@@ -130,6 +182,8 @@ interface Channels {
   readonly stderr: number;
   readonly block: number;
   readonly gate: number;
+  /** The host's own descriptor of a stdin that comes later. */
+  readonly stdin: number | undefined;
   /** Descriptors of the child by number; a string is Bun's own word. */
   readonly child: readonly (number | "ignore")[];
   readonly fenced: boolean;
@@ -152,17 +206,20 @@ function openChannels(options: StartOptions): Channels {
     const [gate, gateChild] = keep(streamPair());
     const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
     const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
-    const input = options.stdin && keep(memoryFile("stdin", options.stdin));
+    const late = options.stdin === "later";
+    const content = options.stdin === "later" ? new Uint8Array() : options.stdin;
+    const input = content && keep(memoryFile("stdin", content));
     const fence = fenceFile(fenceDescriptor);
     const fences = fence === undefined ? [] : [keep(fence)];
     const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter, ...fences];
-    if (input !== undefined) childOnly.push(input);
+    if (input !== undefined && !late) childOnly.push(input);
     const close = (list: number[]) => {
       for (const fd of list.splice(0)) closeSync(fd);
     };
     const gates = [block, gate];
+    if (input !== undefined && late) gates.push(input);
     return {
-      ...{ stdout: outRead, stderr: errorRead, block, gate },
+      ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined },
       child: [
         input ?? "ignore",
         ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences],

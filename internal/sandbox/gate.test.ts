@@ -16,7 +16,7 @@ for (const shell of shells) {
 
   describe(`gateScript() in ${shell}`, () => {
     test("becomes the program after the token, with the limits", () => {
-      const { exitCode, stdout } = run(gateToken);
+      const { exitCode, stdout } = run(gateToken());
       expect(exitCode).toBe(5);
       expect(stdout.toString()).toBe("1024\n");
     });
@@ -30,16 +30,16 @@ for (const shell of shells) {
     }
 
     test("bounds the processes of the program", () => {
-      const { stdout } = run(gateToken, true, ["/bin/cat", "/proc/self/limits"]);
+      const { stdout } = run(gateToken(), true, ["/bin/cat", "/proc/self/limits"]);
       expect(stdout.toString()).toMatch(/^Max processes +256 +256 /m);
       expect(stdout.toString()).toMatch(/^Max core file size +0 +0 /m);
     });
 
     test("closes its descriptor and joins the streams only when asked", () => {
       const program = ["/bin/sh", "-c", "echo wrong >&2; test ! -e /proc/self/fd/5"];
-      const joined = run(gateToken, true, program);
+      const joined = run(gateToken(), true, program);
       expect([joined.exitCode, joined.stdout.toString()]).toEqual([0, "wrong\n"]);
-      const apart = run(gateToken, false, program);
+      const apart = run(gateToken(), false, program);
       expect([apart.stdout.toString(), apart.stderr.toString()]).toEqual(["", "wrong\n"]);
     });
   });

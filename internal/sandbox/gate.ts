@@ -9,9 +9,22 @@ export const sandboxProcessesMax = 256;
 /** Open files of one process inside. Past it open(2) fails with EMFILE inside. */
 export const sandboxFilesMax = 1024;
 
-/** What the gate writes when it waits, and the line that opens it. */
+/** What the gate writes when it waits. */
 export const gateReady = "r";
-export const gateToken = "go\n";
+
+/** A last argument that can travel in the token's line: printable, no white space. */
+const lateArgument = /^[!-~]+$/;
+
+/** The line that opens the gate; `argument` is put behind the program's own arguments. */
+export function gateToken(argument?: string): string {
+  if (argument === undefined) return "go\n";
+  if (!lateArgument.test(argument)) throw new RangeError("the argument does not fit the token");
+  return `go ${argument}\n`;
+}
+
+export function fitsGateToken(argument: string): boolean {
+  return lateArgument.test(argument);
+}
 
 /** Stands in every gate and so on the command line of every launch of ours. */
 export const gateMark = ": cortexfs gate";
@@ -29,12 +42,12 @@ export function gateScript(descriptor: number, combined: boolean): string {
   return [
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
-    `read -r t <&${fd} || exit ${gateShutStatus}`,
+    `read -r t a <&${fd} || exit ${gateShutStatus}`,
     `[ "$t" = go ] || exit ${gateShutStatus}`,
     `ulimit -p ${sandboxProcessesMax} 2>/dev/null || ulimit -u ${sandboxProcessesMax} || exit 126`,
     // A hard limit that is lower already is kept.
     `ulimit -n ${sandboxFilesMax} 2>/dev/null`,
     "ulimit -c 0",
-    `exec "$@" ${fd}<&-${combined ? " 2>&1" : ""}`,
+    `exec "$@" \${a:+"$a"} ${fd}<&-${combined ? " 2>&1" : ""}`,
   ].join("\n");
 }
