@@ -89,10 +89,13 @@ function forgetEnvironment(): void {
   }
 }
 
-/** The ctx beside this program; the tree's own when this one runs from source. */
+/**
+ * The `ctx` that runs inside sandboxes: the tree's own, which every agent can reach since its objects
+ * name it; the folder of this program may be closed to the agents' uids.
+ */
 function findCtx(source: string): string {
-  const beside = join(dirname(process.execPath), "ctx");
-  return existsSync(beside) ? beside : join(source, "bin", "ctx");
+  const own = join(source, "bin", "ctx");
+  return existsSync(own) ? own : join(dirname(process.execPath), "ctx");
 }
 
 function onSignals(daemon: Daemon, notifier: Notifier, log: Log): void {
