@@ -1,7 +1,7 @@
 // Agents that are malformed, break, come and go while their tree is served.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cleanUp, collect, newTree, send, serveTree } from "../../testdata/daemon/served.ts";
 import { askControl } from "../client/mod.ts";
@@ -47,6 +47,21 @@ describe("agents of the tree", () => {
     expect(daemon.agents).toContain("tester");
     expect((await collect(tree, send("x"), "tester")).at(-1)).toMatchObject({ status: "ok" });
     expect(lstatSync(tree.alias("reviewer"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("one whose socket was removed or overwritten is bound again when a client looks", async () => {
+    const tree = newTree();
+    await serveTree(tree);
+    const socket = readlinkSync(tree.alias("coder"));
+    rmSync(socket);
+    expect((await collect(tree, send("x"))).at(-1)).toMatchObject({ status: "ok" });
+    rmSync(socket);
+    writeFileSync(socket, "precious");
+    const attempt = collect(tree, send("x"));
+    await expect(attempt).rejects.toMatchObject({ code: "EEXIST" });
+    expect(readFileSync(socket, "utf8")).toBe("precious");
+    rmSync(socket);
+    expect((await collect(tree, send("x"))).at(-1)).toMatchObject({ status: "ok" });
   });
 
   test("an agent nobody made is ENOENT, a file at the alias's name is a fault and stays", async () => {

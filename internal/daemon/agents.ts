@@ -25,7 +25,10 @@ export interface BoundAgent {
 export interface AgentSockets {
   readonly bound: ReadonlyMap<string, BoundAgent>;
   readonly faults: readonly AgentFault[];
-  /** Binds what is new, unbinds what is gone; open connections of an unbound agent go on. */
+  /**
+   * Binds what is new and what lost its socket's file, unbinds what is gone; open connections of an
+   * unbound agent go on.
+   */
   rescan(): void;
   /** Accepts no more and takes sockets and aliases away; open connections stay. */
   stop(): void;
@@ -68,7 +71,7 @@ export function openAgentSockets(options: AgentSocketsOptions): AgentSockets {
   const check = (name: string) => {
     const owner = ownerOf(tree, name, options.serverUid);
     const before = bound.get(name);
-    if (before?.owner.uid !== owner.uid) {
+    if (before?.owner.uid !== owner.uid || !before.server.inPlace) {
       if (before) unbind(before);
       const agent = { name, owner };
       const server = listenLines({

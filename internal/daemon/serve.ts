@@ -194,6 +194,9 @@ function openControl(state: State, runtime: string, service: ControlService): Li
     get connections() {
       return value.connections;
     },
+    get inPlace() {
+      return value.inPlace;
+    },
     stop: () => value.stop(),
     close() {
       value.close();

@@ -9,16 +9,10 @@ import { type FileOwner, openBeneath, throughFolder } from "../os/mod.ts";
 import { claimsMax, claimsTailBytes, scanChunkBytes } from "./bounds.ts";
 import { DurableFile, type FileCalls, fileCalls } from "./durable-file.ts";
 import { joinLines } from "./encode.ts";
-import {
-  existsBeneath,
-  makeFolders,
-  openLogFile,
-  pathError,
-  type Root,
-  withFolder,
-} from "./folders.ts";
+import { existsBeneath, makeFolders, pathError, type Root, withFolder } from "./folders.ts";
 import { JsonLines, wholeLines } from "./lines.ts";
 import type { HeldLock, LockFolder } from "./lock.ts";
+import { hasItsName, openLogFile } from "./log-file.ts";
 
 /** The session of a claim: `private/<session>`, `shared/<space>/<session>` or `temp/<session>`. */
 export type ClaimKey = string;
@@ -81,6 +75,12 @@ export class Claims {
     return this.#table.size;
   }
 
+  /** False once the file was removed or replaced: nothing can be claimed any more. */
+  get inPlace(): boolean {
+    const { root, folder } = this.#options;
+    return hasItsName(root, `${folder}/${fileName}`, this.#file.fd);
+  }
+
   find(id: string): Claim | undefined {
     return this.#table.get(id);
   }
@@ -132,6 +132,7 @@ export class Claims {
     try {
       if (!this.#lock.held())
         return this.#fail("session_locked", `the lock of the ${subject} is lost`);
+      if (!this.inPlace) return this.#fail("session_locked", `the ${subject} were removed`);
       if (!this.#file.untouched) return this.#fail("EIO", `somebody else wrote to the ${subject}`);
       if (this.#lines >= this.#max) this.#rotate();
       this.#file.write(joinLines(group.map((one) => one.line)));

@@ -17,13 +17,16 @@ export class DerivedFiles {
   readonly #root: Root;
   readonly #folder: string;
   readonly #owner: FileOwner;
+  readonly #makesFolder: boolean;
   readonly #waiting = new Map<string, DerivedContent>();
   readonly #written = new Map<string, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the timer fires, by the monotonic clock. */
   #due = Number.POSITIVE_INFINITY;
 
-  constructor(root: Root, folder: string, owner: FileOwner) {
+  /** Without `makesFolder` nothing is written once the folder is gone. */
+  constructor(root: Root, folder: string, owner: FileOwner, makesFolder: boolean) {
+    this.#makesFolder = makesFolder;
     this.#root = root;
     this.#folder = folder;
     this.#owner = owner;
@@ -67,7 +70,7 @@ export class DerivedFiles {
     const folder = cut < 0 ? this.#folder : `${this.#folder}/${name.slice(0, cut)}`;
     let fd = folders.get(folder);
     if (fd === undefined) {
-      makeFolders(this.#root, folder, this.#owner);
+      if (this.#makesFolder) makeFolders(this.#root, folder, this.#owner);
       fd = openBeneath(this.#root.fd, folder, "folder");
       folders.set(folder, fd);
     }

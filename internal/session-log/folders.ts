@@ -2,16 +2,8 @@
 // following a symlink: an agent's owner can write there, so no component is trusted. New folders
 // are 0700, new files 0600, and both belong to the owner.
 
-import {
-  closeSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  realpathSync,
-} from "node:fs";
-import { CodedError, coded, fail } from "../abi/mod.ts";
+import { closeSync, fchmodSync, fchownSync, fsyncSync, mkdirSync, realpathSync } from "node:fs";
+import { CodedError, coded } from "../abi/mod.ts";
 import { type FileOwner, openBeneath, openPath, statBeneath, throughFolder } from "../os/mod.ts";
 
 /** The source tree: its canonical path and an open descriptor of it. */
@@ -90,39 +82,12 @@ export function giveTo(fd: number, owner: FileOwner): void {
   if (process.getuid?.() === 0) fchownSync(fd, owner.uid, owner.gid);
 }
 
-/**
- * Opens a log file for reading and appending and makes it when it is missing. A file that is not
- * regular, has a second name, or belongs to neither the owner nor this process is refused: the
- * writer would otherwise append to whatever somebody linked there.
- */
-export function openLogFile(root: Root, relative: string, owner: FileOwner): number {
-  const fd = openBeneath(root.fd, relative, "append", 0o600);
-  try {
-    const facts = fstatSync(fd);
-    const self = process.getuid?.() ?? -1;
-    if (!facts.isFile() || facts.nlink !== 1) {
-      fail("EACCES", `"${relative}" is not a regular file with one name`);
-    }
-    if (facts.uid !== owner.uid && facts.uid !== self) {
-      fail("EACCES", `"${relative}" belongs to uid ${facts.uid}, not to ${owner.uid}`);
-    }
-    if (facts.size === 0) {
-      fchmodSync(fd, 0o600);
-      giveTo(fd, owner);
-      const folder = relative.slice(0, relative.lastIndexOf("/"));
-      withFolder(root, folder, fsyncSync);
-    }
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
 /** Names the tree's path in an error of the system, which names descriptors. */
 export function pathError(error: unknown, relative: string): CodedError {
   const known = coded(error);
   const because = known.code === "EACCES" ? "a part of it is a symlink or not accessible" : "";
-  const reason = because === "" ? known.message : `${because} (${known.message})`;
+  // The system's own words name descriptors, which tell a person nothing.
+  const said = known.message.replace(/, \w+ '\/proc\/self\/fd\/[^']*'/, "");
+  const reason = because === "" ? said : `${because} (${said})`;
   return new CodedError(known.code, `cannot open "${relative}": ${reason}`, { cause: error });
 }

@@ -24,6 +24,8 @@ export interface FileLogParts extends LogCallbacks {
   readonly folder: string;
   readonly calls: FileCalls;
   now(): Date;
+  /** Whether both files still have their names. */
+  inPlace(): boolean;
   keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
   derive(files: Readonly<Record<string, string>>, delayMs: number): void;
   closed(): void;

@@ -49,6 +49,10 @@ export class FileLog implements SessionLog {
     return this.#parts.folder;
   }
 
+  get inPlace(): boolean {
+    return this.#parts.inPlace();
+  }
+
   appendDurable(batch: Batch): Promise<readonly EventRecord[]> {
     // A claim that fails is looked at by the commit; unobserved until then it must not be "unhandled".
     batch.claim?.catch(() => undefined);
@@ -127,6 +131,9 @@ export class FileLog implements SessionLog {
     try {
       if (!this.#parts.lock.held()) {
         return failure("session_locked", `the lock of "${this.folder}" was lost`);
+      }
+      if (!this.#parts.inPlace()) {
+        return failure("session_locked", `the log in "${this.folder}" was removed or replaced`);
       }
       if (!this.#events.untouched || !this.#messages.untouched) {
         return failure("EIO", `somebody else wrote to the log in "${this.folder}"`);

@@ -18,6 +18,7 @@ import type {
 
 export class MemoryLog implements SessionLog {
   readonly folder = undefined;
+  readonly inPlace = true;
   readonly #records: StoredRecord[] = [];
   readonly #sizes: number[] = [];
   readonly #identity: LogIdentity;

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { accepted, call, open, type Place, place } from "./fixture.ts";
 
@@ -37,6 +40,9 @@ describe("open", () => {
     ["a torn message line", "messages.jsonl", (text) => text.slice(0, -1), 3, "incomplete"],
     ["an event without its line", "messages.jsonl", (text) => without(text, 1), 4, "no line"],
     ["a number", "events.jsonl", (text) => `7\n${text}`, 1, "not a JSON object"],
+    ["a field of another type", "events.jsonl", (text) => other(text), 1, "run is not a string"],
+    ["an acceptance without id", "events.jsonl", (text) => bare(text), 1, "has no request"],
+    ["a message of no texts", "messages.jsonl", (text) => empty(text), 1, "not a list of texts"],
   ];
   const without = (text: string, line: number) =>
     text
@@ -48,6 +54,9 @@ describe("open", () => {
       .split("\n")
       .flatMap((one, index) => (index === line ? [one, one] : [one]))
       .join("\n");
+  const other = (text: string) => text.replace(/"run":"[^"]*"/, '"run":5');
+  const bare = (text: string) => text.replace('"request":', '"requested":');
+  const empty = (text: string) => text.replace('"content":[', '"content":[7,');
   const newer = (text: string) => text.replace('{"seq":1', '{"format":2,"seq":1');
 
   for (const [what, file, change, line, reason] of bad) {
@@ -141,5 +150,17 @@ describe("open", () => {
     symlinkSync(join(elsewhere, "x"), join(at.session, "events.jsonl"));
     await expect(open(at)).rejects.toMatchObject({ code: "EACCES" });
     expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  test("refuses a folder and a socket at a log file's name alike", async () => {
+    const file = join(at.session, "events.jsonl");
+    mkdirSync(file, { recursive: true });
+    const refused = { code: "EACCES", message: expect.stringContaining("is not a regular file") };
+    await expect(open(at)).rejects.toMatchObject(refused);
+    rmdirSync(file);
+    const server = createServer().listen(file);
+    await once(server, "listening");
+    await expect(open(at)).rejects.toMatchObject(refused);
+    server.close();
   });
 });

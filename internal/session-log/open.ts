@@ -10,9 +10,10 @@ import { keepChunk } from "./chunk.ts";
 import { DerivedFiles } from "./derived.ts";
 import { DurableFile, type FileCalls, fileCalls } from "./durable-file.ts";
 import { joinLines, type LogIdentity, rolledForward } from "./encode.ts";
-import { existsBeneath, makeFolders, openLogFile, pathError, type Root } from "./folders.ts";
+import { makeFolders, pathError, type Root } from "./folders.ts";
 import type { HeldLock, LockFolder } from "./lock.ts";
 import { FileLog } from "./log.ts";
+import { hasItsName, logFileSize, openLogFile } from "./log-file.ts";
 import type { LogCallbacks } from "./log-parts.ts";
 import { OffsetIndex } from "./offset-index.ts";
 import { type LogFiles, RecordWalk } from "./reader.ts";
@@ -39,7 +40,7 @@ export interface OpenOptions extends LogCallbacks {
 
 export async function openSessionLog(options: OpenOptions): Promise<SessionLog> {
   const { root, relative, owner, identity } = options;
-  if (!options.create && !existsBeneath(root, `${relative}/events.jsonl`)) {
+  if (!logExists(root, relative) && !options.create) {
     throw new CodedError("ENOENT", `session "${identity.session}" does not exist`);
   }
   const subject = `session "${identity.session}" of agent "${identity.agent}"`;
@@ -63,6 +64,29 @@ export async function openSessionLog(options: OpenOptions): Promise<SessionLog> 
   }
 }
 
+/**
+ * False for a session whose log was never begun. Throws EIO when one of its two files is gone while
+ * the other has records: making it anew would only hide that.
+ */
+function logExists(root: Root, relative: string): boolean {
+  const sizeOf = (name: string) => {
+    try {
+      return logFileSize(root, `${relative}/${name}`);
+    } catch (error) {
+      throw error instanceof CodedError ? error : pathError(error, `${relative}/${name}`);
+    }
+  };
+  const events = sizeOf("events.jsonl");
+  const messages = sizeOf("messages.jsonl");
+  const missing = (name: string, other: string) =>
+    new CodedError("EIO", `"${relative}/${name}" is missing while "${other}" has records`, {
+      hint: "nothing was changed; put the file back or move the whole session away",
+    });
+  if (events === undefined && messages) throw missing("events.jsonl", "messages.jsonl");
+  if (messages === undefined && events) throw missing("messages.jsonl", "events.jsonl");
+  return events !== undefined;
+}
+
 function openFiles(root: Root, relative: string, owner: FileOwner, opened: number[]): LogFiles {
   makeFolders(root, relative, owner);
   const eventsFile = `${relative}/events.jsonl`;
@@ -82,7 +106,10 @@ function makeLog(
   lock: HeldLock,
 ): SessionLog {
   const { root, relative, owner, identity } = options;
-  const derived = new DerivedFiles(root, relative, owner);
+  const derived = new DerivedFiles(root, relative, owner, false);
+  const inPlace = () =>
+    hasItsName(root, files.eventsFile, files.events) &&
+    hasItsName(root, files.messagesFile, files.messages);
   let closed = false;
   return new FileLog({
     files,
@@ -91,6 +118,7 @@ function makeLog(
     lock,
     identity,
     folder: `${root.path}/${relative}`,
+    inPlace,
     calls: options.calls ?? fileCalls,
     now: options.now,
     published: options.published,

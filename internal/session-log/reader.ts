@@ -3,6 +3,7 @@
 
 import { readBatchBytes, recordFormat } from "./bounds.ts";
 import { type JsonLine, JsonLines } from "./lines.ts";
+import { eventFault, messageFault } from "./record-shape.ts";
 import type { Cursor, EventRecord, MessageRecord, ReadResult, StoredRecord } from "./records.ts";
 
 export interface LogFiles {
@@ -59,22 +60,18 @@ export class RecordWalk {
   nextMessage(): MessageRecord | undefined {
     const line = this.#messages.next();
     if (line === undefined) return undefined;
-    const { id, seq, ts, run, role, content } = line.value;
-    const whole =
-      typeof id === "string" &&
-      typeof ts === "string" &&
-      typeof run === "string" &&
-      (role === "user" || role === "assistant") &&
-      Array.isArray(content);
-    if (!whole || !Number.isSafeInteger(seq) || (seq as number) <= this.#messageSeq) {
-      throw this.#messages.fault("the line is not a message in sequence", line);
+    const { seq } = line.value;
+    const fault = messageFault(line.value);
+    if (fault !== undefined || !Number.isSafeInteger(seq) || (seq as number) <= this.#messageSeq) {
+      const because = fault ?? "its seq is not above the one before";
+      throw this.#messages.fault(`the line is not a message in sequence: ${because}`, line);
     }
     this.#messageSeq = seq as number;
     return line.value as unknown as MessageRecord;
   }
 
   #checkEvent(line: JsonLine): EventRecord {
-    const { seq, ts, type, format } = line.value;
+    const { seq, format } = line.value;
     if (typeof format === "number" && format > recordFormat) {
       throw this.#events.fault(`the record has format ${format}, newer than this program`, line);
     }
@@ -82,9 +79,8 @@ export class RecordWalk {
       const found = JSON.stringify(seq) ?? "nothing";
       throw this.#events.fault(`seq is ${found} where ${this.#seq + 1} must follow`, line);
     }
-    if (typeof ts !== "string" || typeof type !== "string") {
-      throw this.#events.fault("the record has no ts or no type", line);
-    }
+    const fault = eventFault(line.value);
+    if (fault !== undefined) throw this.#events.fault(fault, line);
     return line.value as unknown as EventRecord;
   }
 }

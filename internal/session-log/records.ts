@@ -127,6 +127,8 @@ export interface SessionLog {
   readonly head: number;
   /** Host path of the session's folder; undefined in memory. */
   readonly folder: string | undefined;
+  /** False once its files were removed or replaced: nothing can be appended any more. */
+  readonly inPlace: boolean;
   /**
    * Durable before it resolves, with the records as written. Rejects with ENOSPC or EIO when the
    * write failed and was taken back, EMSGSIZE for a record past its bound, session_locked or EIO

@@ -58,6 +58,11 @@ export class AgentClaims {
     return this.#claims.failure;
   }
 
+  /** Nothing uses them, and their file was removed or replaced: they have to be opened anew. */
+  get misplaced(): boolean {
+    return this.pins === 0 && !this.#claims.inPlace;
+  }
+
   close(): Promise<void> {
     return this.#claims.close();
   }

@@ -3,7 +3,7 @@
 
 import type { Code } from "../abi/mod.ts";
 import type { RunStatus } from "../interaction/mod.ts";
-import type { Entry, StoredRecord } from "../session-log/mod.ts";
+import { type Entry, recordFormat, type StoredRecord } from "../session-log/mod.ts";
 import { sessionRequestsMax } from "./bounds.ts";
 
 export interface RequestFact {
@@ -24,6 +24,11 @@ export interface LastRun {
   readonly status: RunStatus;
   readonly seq: number;
 }
+
+/** The first record of every log. */
+export const openingEntries: readonly Entry[] = [
+  { event: { type: "session.open", format: recordFormat } },
+];
 
 export class SessionFacts {
   readonly requests = new Map<string, RequestFact>();

@@ -39,6 +39,13 @@ export function deriveSession(
   log.derive(files, state === "active" ? derivedDelayMs : 0);
 }
 
+/** The state of a session whose log cannot be opened; the log itself is left as it is. */
+export function deriveUnopened(root: Root, relative: string, owner: FileOwner): void {
+  const files = new DerivedFiles(root, relative, owner, false);
+  files.set({ state: "error\n" }, 0);
+  files.flush();
+}
+
 function endLine(text: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
@@ -51,7 +58,7 @@ export class SessionIndex {
   constructor(root: Root, relative: string, owner: FileOwner) {
     const sessions = relative.slice(0, relative.lastIndexOf("/"));
     this.#folder = join(root.path, sessions);
-    this.#files = new DerivedFiles(root, `${sessions}/index`, owner);
+    this.#files = new DerivedFiles(root, `${sessions}/index`, owner, true);
   }
 
   /** A session was used; `cwd` is its folder on the host, or its start folder in the view. */

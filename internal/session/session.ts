@@ -4,16 +4,10 @@
 
 import { CodedError, coded } from "../abi/mod.ts";
 import type { OpFrame, SendRequest } from "../interaction/mod.ts";
-import {
-  type Claims,
-  type Entry,
-  recordFormat,
-  type SessionLog,
-  type StoredRecord,
-} from "../session-log/mod.ts";
+import type { Claims, SessionLog, StoredRecord } from "../session-log/mod.ts";
 import { type Admission, admit, conflict, rejection } from "./admission.ts";
 import { executorGraceMs, readerGraceMs } from "./bounds.ts";
-import { SessionFacts } from "./facts.ts";
+import { openingEntries, SessionFacts } from "./facts.ts";
 import { eventId } from "./frames.ts";
 import { HistoryTail } from "./history.ts";
 import { Job } from "./job.ts";
@@ -81,6 +75,11 @@ export class Session {
     return this.unread && this.#slave.runs.length === 0;
   }
 
+  /** Nothing uses it, and its log was removed or replaced: it has to be opened anew. */
+  get misplaced(): boolean {
+    return this.idle && !this.#log.inPlace;
+  }
+
   counts(): { readonly running: number; readonly queued: number } {
     const { length: queued } = waitingRuns(this.#slave);
     return { running: activeRun(this.#slave) === undefined ? 0 : 1, queued };
@@ -109,8 +108,7 @@ export class Session {
       readers: this.#readers,
       log,
     });
-    const opening: Entry[] = [{ event: { type: "session.open", format: recordFormat } }];
-    const entries = log.head === 0 ? opening : this.facts.recovery();
+    const entries = log.head === 0 ? openingEntries : this.facts.recovery();
     if (entries.length > 0) await log.appendDurable({ entries });
     if (log.head === 1) this.#parts.index?.listed();
     this.#derive();

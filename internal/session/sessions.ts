@@ -2,7 +2,7 @@
 // idle. The door that the daemon uses; authority has been decided before anything comes here.
 
 import { randomBytes } from "node:crypto";
-import { CodedError, inputBytesMax, requestIdBytesMax } from "../abi/mod.ts";
+import { CodedError, coded, inputBytesMax, requestIdBytesMax } from "../abi/mod.ts";
 import type {
   OpFrame,
   ResumeRequest,
@@ -16,16 +16,18 @@ import {
   existsBeneath,
   type LockFolder,
   MemoryLog,
+  type OpenOptions,
   openLockFolder,
   openRoot,
   openSessionLog,
   type Root,
+  type SessionLog,
 } from "../session-log/mod.ts";
 import { AgentClaims, type Holds } from "./agent-claims.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { digestOf } from "./run-context.ts";
 import { Session } from "./session.ts";
-import { SessionIndex } from "./session-files.ts";
+import { deriveUnopened, SessionIndex } from "./session-files.ts";
 import { Shelf } from "./shelf.ts";
 import type { FrameStream } from "./stream.ts";
 import type { RunExecutor } from "./types.ts";
@@ -207,7 +209,7 @@ class Registry implements Sessions {
     if (placement.space !== undefined && !existsBeneath(this.#root, placement.space)) {
       throw new CodedError("ENOENT", `shared space "${placement.space}" does not exist`);
     }
-    const log = await openSessionLog({
+    const log = await this.#openLog({
       root: this.#root,
       relative,
       owner,
@@ -228,6 +230,17 @@ class Registry implements Sessions {
       return session;
     } catch (error) {
       await log.close();
+      throw error;
+    }
+  }
+
+  async #openLog(options: OpenOptions): Promise<SessionLog> {
+    try {
+      return await openSessionLog(options);
+    } catch (error) {
+      // Other programs see from the state alone that this session needs somebody.
+      const { root, relative, owner } = options;
+      if (coded(error).code === "EIO") deriveUnopened(root, relative, owner);
       throw error;
     }
   }

@@ -4,6 +4,8 @@
 import { CodedError } from "../abi/mod.ts";
 
 export interface Closable {
+  /** Its files were removed or replaced and nothing uses it: `take` opens it anew. */
+  readonly misplaced: boolean;
   close(): Promise<void>;
 }
 
@@ -33,7 +35,10 @@ export class Shelf<T extends Closable> {
       const slot = this.#slots.get(key) ?? this.#open(key, open);
       if (slot.closing === undefined) {
         const value = await slot.opening;
-        if (slot.closing === undefined) return value;
+        if (slot.closing === undefined) {
+          if (!value.misplaced) return value;
+          this.discard(key);
+        }
       }
       await slot.closing;
     }

@@ -28,6 +28,8 @@ export interface ServerOptions extends ConnectionOptions {
 
 export interface LineServer {
   readonly connections: number;
+  /** False once the socket's file was removed or replaced: nobody finds this server any more. */
+  readonly inPlace: boolean;
   /** Accepts no more and removes the socket's file; open connections stay. */
   stop(): void;
   /** Cuts what is left. */
@@ -70,6 +72,9 @@ export function listenLines(options: ServerOptions): LineServer {
   return {
     get connections() {
       return open.size;
+    },
+    get inPlace() {
+      return isOwn(path, inode);
     },
     stop,
     close() {
@@ -142,10 +147,14 @@ function removeStaleSocket(path: string, name: string): void {
   unlinkSync(path);
 }
 
+function isOwn(path: string, inode: number): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.ino === inode;
+}
+
 /** A successor may have put its own socket there; that one stays. */
 function removeOwn(path: string, inode: number): void {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })?.ino === inode) unlinkSync(path);
+    if (isOwn(path, inode)) unlinkSync(path);
   } catch (error) {
     if (coded(error).code !== "ENOENT") throw error;
   }
