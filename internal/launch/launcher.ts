@@ -11,7 +11,7 @@ import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
 import { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
-import { lateArgument, planStandby, prepareStandby, Standbys } from "./standby.ts";
+import { lateArgument, planStandby, prepareStandby, Standbys, standbysMax } from "./standby.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -55,7 +55,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
     prepare(request) {
       // A sandbox for nobody yet must not take the place of one that somebody waits for.
       if (closing.signal.aborted || permits.idle <= standbys.size) return;
-      if (standbys.has(request.run)) return;
+      if (standbys.has(request.run) || standbys.size >= standbysMax) return;
       prepareStandby(standbys, request, planStandby(options, folders, request), live);
     },
     discard: (run) => standbys.discard(run),

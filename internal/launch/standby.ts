@@ -14,6 +14,9 @@ import type { LauncherOptions, LiveLaunch, StandbyRequest } from "./types.ts";
 /** How long one may wait for its call. Past it it is ended; a slow model gets a fresh one. */
 const standbyMsMax = 60_000;
 
+/** Sandboxes that wait for their call at once. Past it a call builds its own, as under load. */
+export const standbysMax = 4;
+
 /** What every standby runs; the tool's path comes with the token. */
 const standbyProgram = ["/ctx/bin/ctx", "exec"];
 

@@ -187,3 +187,14 @@ test("repeated call ids of a provider mean nothing", async () => {
   const ids = context.records.flatMap((record) => (record.type === "call" ? [record.id] : []));
   expect(new Set(ids).size).toBe(2);
 });
+
+test("a sandbox is prepared while the model thinks, again after each call, and given back", async () => {
+  const { context } = await send('@call fs.read {"path":"a"}\n@say done');
+  const { run } = context;
+  expect(world.launcher.standbys).toEqual([`prepare ${run}`, `prepare ${run}`, `discard ${run}`]);
+  world.launcher.standbys.length = 0;
+  const talk = new MemoryContext("hello");
+  talk.past = [{ kind: "user", run: "r", text: "before" }];
+  await createExecutor(world.options)(talk);
+  expect(world.launcher.standbys).toEqual([`discard ${talk.run}`]);
+});

@@ -60,10 +60,11 @@ async function run(options: ExecutorOptions, context: RunContext, usage: UsageSu
   }
 }
 
-/** Whether a call is likely: file tools are at hand, or the conversation has used tools before. */
+/** Whether a call is likely: the conversation has used tools, or begins with file tools at hand. */
 function expectsCalls(context: RunContext, offer: Offer): boolean {
-  if (offer.direct.some((name) => name.startsWith("fs."))) return true;
-  return context.history().some((item) => item.kind === "tool_call");
+  const past = context.history();
+  if (past.length > 0) return past.some((item) => item.kind === "tool_call");
+  return offer.direct.some((name) => name.startsWith("fs."));
 }
 
 /** Has a sandbox built while the model thinks. It changes no outcome, so it may fail in silence. */
