@@ -60,11 +60,16 @@ function btoaUtf8(text: string): string {
   return Buffer.from(text).toString("base64").replace(/=+$/, "");
 }
 
+/** What Bun's fetch adds for programmers. */
+const runtimeAdvice = /For more information, pass `verbose: true`.*$/;
+
 /** One printable line of a server's message, scrubbed first so that no cut leaves half a key. */
 export function quoted(text: string, key: string | undefined): string {
   const line = scrub(text, key)
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
-    .trim();
+    .replace(runtimeAdvice, "")
+    .trim()
+    .replace(/\.$/, "");
   return line.length > quotedCharsMax ? `${line.slice(0, quotedCharsMax)}…` : line;
 }
 

@@ -72,6 +72,14 @@ test("a server that is not there is EHOSTDOWN", async () => {
   const { error } = await asking.ask("hello", { baseUrl: "http://127.0.0.1:1/v1" });
   expect(error?.code).toBe("EHOSTDOWN");
   expect(error?.message).toContain("127.0.0.1:1");
+  expect(error?.message).not.toMatch(/verbose|\.$/);
+});
+
+test("an answer that says it is done is over, whatever its connection does", async () => {
+  server.inject({ kind: "linger" });
+  const { error, events } = await asking.ask("@say all of it");
+  expect(error).toBeUndefined();
+  expect(said(events)).toBe("all of it");
 });
 
 test("an answer cut after output is EIO and is not tried again", async () => {

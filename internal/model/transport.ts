@@ -11,6 +11,7 @@ import {
   parseRetryAfter,
   type Subject,
 } from "./failure.ts";
+import { StreamEnd } from "./stream-end.ts";
 
 /** Bytes of one answer, as they arrive. Past it the call fails with EMSGSIZE. */
 export const answerBytesMax = 16 * 1024 * 1024;
@@ -99,10 +100,11 @@ function silence(options: TransportOptions): AttemptFailure {
   return new AttemptFailure(new CodedError("ETIMEDOUT", message), false);
 }
 
-/** The same response with its body counted and watched. */
+/** The same response with its body counted and watched, over as soon as the server says so. */
 function bounded(response: Response, options: TransportOptions, idle: IdleTimer): Response {
   if (response.body === null) return response;
   const reader = response.body.getReader();
+  const end = new StreamEnd();
   let bytes = 0;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -117,7 +119,12 @@ function bounded(response: Response, options: TransportOptions, idle: IdleTimer)
           }
           bytes += value.length;
           if (bytes > options.bytesMax) throw tooMuch(options);
-          controller.enqueue(value);
+          const length = end.push(value);
+          controller.enqueue(value.subarray(0, length));
+          if (length === undefined) return;
+          idle.stop();
+          controller.close();
+          void reader.cancel().catch(() => {});
         } catch (thrown) {
           idle.stop();
           controller.error(idle.expired ? silence(options) : thrown);

@@ -26,6 +26,8 @@ export type Fault =
   | { readonly kind: "garbage" }
   /** A well-formed error object inside a stream that began with 200. */
   | { readonly kind: "error-chunk"; readonly after: number; readonly code: number }
+  /** A whole answer on a connection that stays open after it. */
+  | { readonly kind: "linger" }
   /** Never answers, until the client goes. */
   | { readonly kind: "hang" }
   /** Waits so long before each chunk. */
@@ -233,6 +235,7 @@ async function* dataLines(
     }
   }
   yield "data: [DONE]\n\n";
+  if (fault?.kind === "linger") await new Promise(() => {});
 }
 
 function errorChunk(code: number): string {
