@@ -2,17 +2,40 @@
 // object or words in terminal mode.
 
 import { readSync } from "node:fs";
-import { fail } from "../../internal/abi/mod.ts";
+import { coded, fail } from "../../internal/abi/mod.ts";
 
 /** Bytes of a native call's input line. Past it EMSGSIZE. Twice a file, for JSON's escapes. */
 export const toolInputBytesMax = 16 * 1024 * 1024;
+
+/** Pause between two looks at an empty pipe that somebody made non-blocking, in milliseconds. */
+const emptyPipePauseMs = 5;
+
+const pauseCell = new Int32Array(new SharedArrayBuffer(4));
+
+/** The next bytes of standard input, 0 at its end. */
+function readSome(buffer: Uint8Array, offset: number): number {
+  for (;;) {
+    try {
+      return readSync(0, buffer, offset, buffer.length - offset, null);
+    } catch (error) {
+      const errno = (error as { code?: string }).code;
+      if (errno === "EAGAIN") {
+        Atomics.wait(pauseCell, 0, 0, emptyPipePauseMs);
+        continue;
+      }
+      const { code, message } = coded(error);
+      const reason = errno === "EISDIR" ? "it is a folder" : message.replace(/, read$/, "");
+      return fail(code, `cannot read standard input: ${reason}`, { cause: error });
+    }
+  }
+}
 
 /** Everything on standard input up to its end, as text. Throws EMSGSIZE and EINVAL. */
 export function readInput(bytesMax: number): string {
   let buffer = new Uint8Array(64 * 1024);
   let length = 0;
   for (;;) {
-    const count = readSync(0, buffer, length, buffer.length - length, null);
+    const count = readSome(buffer, length);
     if (count === 0) break;
     length += count;
     if (length > bytesMax) fail("EMSGSIZE", `the input is larger than ${bytesMax} bytes`);

@@ -13,10 +13,29 @@ const chunkBytes = 64 * 1024;
 /** One message line. Past it the file counts as damaged: EIO. */
 const lineBytesMax = 8 * 1024 * 1024;
 
+/** Whole messages: a long one is kept as lines that follow each other, and is put together here. */
 export function* newestMessages(
   context: AgentContext,
   session: string,
 ): Generator<MessageRecord, void> {
+  let later: MessageRecord | undefined;
+  for (const record of newestRecords(context, session)) {
+    if (later !== undefined && isPieceBefore(record, later)) {
+      later = { ...record, content: [...record.content, ...later.content] };
+      continue;
+    }
+    if (later !== undefined) yield later;
+    later = record;
+  }
+  if (later !== undefined) yield later;
+}
+
+function isPieceBefore(record: MessageRecord, later: MessageRecord): boolean {
+  const { role, run, seq } = record;
+  return role === "assistant" && later.role === role && later.run === run && later.seq === seq + 1;
+}
+
+function* newestRecords(context: AgentContext, session: string): Generator<MessageRecord, void> {
   const fd = openMessages(context, session);
   try {
     for (const line of linesBackwards(fd)) {

@@ -43,3 +43,19 @@ for (const [argv, line] of reasons) {
     else expect(first).toMatch(line);
   });
 }
+
+test("a full standard output is named, and is no success", async () => {
+  const main = join(import.meta.dir, "main.ts");
+  for (const command of ["ls", "--help", "doctor"]) {
+    const script = `exec "$0" "$1" ${command} > /dev/full`;
+    const child = Bun.spawn(["/bin/sh", "-c", script, process.execPath, main], {
+      env: { ...place.env },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toBe(
+      "ctx: cannot write to standard output: no space left on device [ENOSPC]\n",
+    );
+    expect(await child.exited).toBe(70);
+  }
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { frameTextUnitsMax } from "../../internal/abi/mod.ts";
 import type { OpFrame } from "../../internal/interaction/mod.ts";
 import { Renderer, shortArguments } from "./render.ts";
 
@@ -78,6 +79,27 @@ describe("Renderer", () => {
     expect(show([{ type: "delta", id: "d", run, text: "ole" }, message("whole")]).out).toBe(
       "ole\nwhole\n",
     );
+  });
+
+  test("a message in pieces is one text, streamed, replayed or cut", () => {
+    const first = "a".repeat(frameTextUnitsMax);
+    const pieces = [message(first), message("end")];
+    const delta = (text: string): OpFrame => ({ type: "delta", id: "d", run, text });
+    const done: OpFrame = { type: "done", id: "e", run, status: "ok" };
+    for (const deltas of [[], [delta(first), delta("end")], [delta("aaa")], [delta(`${first}e`)]]) {
+      const { out, summary } = show([...deltas, ...pieces, done]);
+      expect(out).toBe(`${first}end\n`);
+      expect(summary.text).toBe(`${first}end`);
+    }
+    // One that only happens to be as long as a piece ends its line with its run.
+    const two = show([
+      message(first),
+      done,
+      { type: "start", id: "s", run, model: "debug/echo" },
+      message("next"),
+    ]);
+    expect(two.out).toBe(`${first}\nnext\n`);
+    expect(two.summary.text).toBe("next");
   });
 
   test("text of models and tools cannot steer the terminal", () => {

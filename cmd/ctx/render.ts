@@ -2,7 +2,7 @@
 // on standard error. Pure: a frame in, text for both streams out. Text from models and tools is
 // escaped here, once.
 
-import type { Code } from "../../internal/abi/mod.ts";
+import { type Code, frameTextUnitsMax } from "../../internal/abi/mod.ts";
 import { escapeLine, escapeText, styled } from "../../internal/cli/mod.ts";
 import type { OpFrame, RunStatus } from "../../internal/interaction/mod.ts";
 
@@ -22,7 +22,7 @@ export interface RunSummary {
   status: RunStatus | undefined;
   code: Code | undefined;
   message: string | undefined;
-  /** The last whole assistant message. */
+  /** The last whole answer. */
   text: string;
   toolCalls: number;
   inputTokens: number;
@@ -42,6 +42,8 @@ export class Renderer {
   };
   /** Text of the message that is arriving in deltas. */
   #streamed = "";
+  /** Whether the last message was a piece of a long one, which the next message goes on with. */
+  #goesOn = false;
   /** Whether each stream is at the start of a line. */
   #outFresh = true;
   #errFresh = true;
@@ -56,6 +58,7 @@ export class Renderer {
   feed(frame: OpFrame): Rendered {
     switch (frame.type) {
       case "start":
+        this.#goesOn = false;
         this.summary.run = frame.run;
         return frame.queued ? this.#noteLine("queued behind the session's active run") : nothing;
       case "delta":
@@ -66,6 +69,7 @@ export class Renderer {
         this.summary.toolCalls++;
         // What was said before a call belongs to that step; the final message does not repeat it.
         this.#streamed = "";
+        this.#goesOn = false;
         return this.#noteLine(`> ${escapeLine(frame.name)} ${shortArguments(frame.args)}`);
       case "tool_delta":
         return this.#toolOutput(frame.text);
@@ -99,15 +103,20 @@ export class Renderer {
     if (frame.role === "user") {
       return this.#showUser ? this.#noteLine(`< ${escapeLine(text)}`) : nothing;
     }
-    this.summary.text = text;
-    // What was streamed is on the screen already; a replayed or cut stream is completed here.
-    const missing = text.startsWith(this.#streamed)
-      ? text.slice(this.#streamed.length)
-      : `\n${text}`;
-    this.#streamed = "";
-    const rest = this.#toOut(escapeText(missing));
-    const end = this.#freshLine();
+    this.summary.text = this.#goesOn ? this.summary.text + text : text;
+    // A piece as long as a frame may hold is gone on with, so its line is not ended.
+    this.#goesOn = text.length >= frameTextUnitsMax - 1;
+    const rest = this.#toOut(escapeText(this.#missing(text)));
+    const end = this.#goesOn ? nothing : this.#freshLine();
     return { out: rest.out + end.out, err: rest.err + end.err, last: "out" };
+  }
+
+  /** What was streamed is on the screen already; a replayed or cut stream is completed by this. */
+  #missing(text: string): string {
+    const streamed = this.#streamed;
+    this.#streamed = streamed.startsWith(text) ? streamed.slice(text.length) : "";
+    if (streamed.startsWith(text)) return "";
+    return text.startsWith(streamed) ? text.slice(streamed.length) : `\n${text}`;
   }
 
   #toOut(text: string): Rendered {

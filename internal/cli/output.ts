@@ -3,6 +3,7 @@
 // loads the stream and terminal modules, which doubles the start-up time of a small command.
 
 import { fstatSync, writeSync } from "node:fs";
+import { coded, fail } from "../abi/mod.ts";
 import { escapeText, safeJson } from "./escape.ts";
 
 /** Pause between two tries on a full non-blocking pipe, in milliseconds; the reader sets the pace. */
@@ -29,7 +30,9 @@ export function writeBytes(fd: number, bytes: Uint8Array): void {
       } else if (code === "EPIPE") {
         throw new ReaderGone();
       } else {
-        throw error;
+        const { code: folded, message } = coded(error);
+        const reason = message.replace(/, write$/, "");
+        fail(folded, `cannot write to standard output: ${reason}`, { cause: error });
       }
     }
   }
