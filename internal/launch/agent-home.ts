@@ -2,12 +2,13 @@
 // bound read-only, so that an agent cannot write its own history. No symlink is followed: the agent
 // may have put one there.
 
-import { chownSync, closeSync, fstatSync, mkdirSync } from "node:fs";
+import { closeSync, fchownSync, fstatSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { coded, fail } from "../abi/mod.ts";
 import { openBeneath, throughFolder } from "../os/mod.ts";
 import type { Bind } from "../sandbox/mod.ts";
 import type { Tree } from "../tree/mod.ts";
+import type { Expectation } from "./expectation.ts";
 
 const homeView = "/home/agent";
 
@@ -16,8 +17,8 @@ const ours = ["session", "archived_sessions"];
 
 export interface HomePlan {
   readonly binds: readonly Bind[];
-  readonly dev: number;
-  readonly ino: number;
+  /** What was found at each bind's place. */
+  readonly expected: readonly Expectation[];
 }
 
 /** `owner` gets what is made; undefined leaves it with the server. Throws EACCES for a symlink. */
@@ -37,17 +38,15 @@ export function homePlan(
   closeSync(ensureFolder(tree, `${path}/session`, owner));
   const folder = ensureFolder(tree, path, owner);
   try {
-    const facts = fstatSync(folder);
-    const guarded = ours.filter((name) => isFolder(folder, name));
+    const guarded = ours.flatMap((name) => guardedFolder(folder, name) ?? []);
     return {
       binds: [
         { host: home, view: homeView, access: "rw" },
-        ...guarded.map(
-          (name): Bind => ({ host: join(home, name), view: `${homeView}/${name}`, access: "ro" }),
-        ),
+        ...guarded.map(({ name, view }): Bind => ({ host: join(home, name), view, access: "ro" })),
       ],
-      dev: facts.dev,
-      ino: facts.ino,
+      expected: [{ view: homeView, ...fstatSync(folder, { bigint: true }) }, ...guarded].map(
+        ({ view, dev, ino }) => ({ view, dev, ino }),
+      ),
     };
   } finally {
     closeSync(folder);
@@ -67,10 +66,12 @@ function ensureFolder(
   const cut = path.lastIndexOf("/");
   const parent = openBeneath(tree.folder, path.slice(0, cut), "folder");
   try {
-    const made = throughFolder(parent, path.slice(cut + 1));
-    mkdirSync(made, { mode: 0o700 });
-    if (owner) chownSync(made, owner.uid, owner.gid);
-    return openBeneath(tree.folder, path, "folder");
+    const name = path.slice(cut + 1);
+    mkdirSync(throughFolder(parent, name), { mode: 0o700 });
+    const made = openBeneath(parent, name, "folder");
+    // Never by name: whoever owns the folder above may have put a symlink there by now.
+    if (owner) fchownSync(made, owner.uid, owner.gid);
+    return made;
   } catch (error) {
     return refuse(path, error);
   } finally {
@@ -83,13 +84,19 @@ function refuse(path: string, error: unknown): never {
   return fail(code, `cannot use "${path}" as an agent's folder: ${message}`, { cause: error });
 }
 
-function isFolder(parent: number, name: string): boolean {
+/** Undefined when there is none. */
+function guardedFolder(parent: number, name: string): (Expectation & { name: string }) | undefined {
   try {
-    closeSync(openBeneath(parent, name, "folder"));
-    return true;
+    const folder = openBeneath(parent, name, "folder");
+    try {
+      const { dev, ino } = fstatSync(folder, { bigint: true });
+      return { name, view: `${homeView}/${name}`, dev, ino };
+    } finally {
+      closeSync(folder);
+    }
   } catch (error) {
     const { code, message } = coded(error);
-    if (code === "ENOENT") return false;
+    if (code === "ENOENT") return undefined;
     return fail(code, `cannot guard "${name}" in an agent's home: ${message}`, { cause: error });
   }
 }

@@ -10,6 +10,7 @@ import {
   launcherOf,
   makeScene,
   type Scene,
+  toolOf,
 } from "../../testdata/sandbox/scene.ts";
 import type { MountLine } from "../control/mod.ts";
 import type { Launcher, LaunchRequest } from "./types.ts";
@@ -65,6 +66,24 @@ describe.skipIf(missing !== undefined)("a workspace is refused", () => {
       const outcome = await refused(path());
       expect(outcome).toMatchObject({ status: "error", code });
       expect(outcome.output).toContain(words);
+    });
+  }
+
+  for (const [name, from, words] of [
+    ["shows /proc by a mount in it", "/proc", "the host's own system"],
+    ["is /etc by another mount", "/etc", 'the system folder "/etc"'],
+  ] as const) {
+    test(`when it ${name}`, async () => {
+      const alias = join(scene.base, "alias");
+      mkdirSync(join(alias, "in"), { recursive: true });
+      const at = from === "/proc" ? join(alias, "in") : alias;
+      Bun.spawnSync(["mount", "--bind", from, at]);
+      try {
+        const outcome = await refused(alias);
+        expect(outcome).toMatchObject({ code: "EACCES", output: expect.stringContaining(words) });
+      } finally {
+        Bun.spawnSync(["umount", at]);
+      }
     });
   }
 
@@ -140,6 +159,37 @@ describe.skipIf(missing !== undefined)("a mount line", () => {
       expect(output.includes("written")).toBe(access === "rw");
     });
   }
+
+  test("makes no folder in an earlier mount for its target", async () => {
+    const [outer, inner] = [join(scene.base, "outer"), join(scene.base, "inner")];
+    for (const path of [outer, inner]) {
+      mkdirSync(path);
+      chmodSync(path, 0o777);
+    }
+    const lines = withMounts(mount(outer, "/data"), mount(inner, "/data/new"));
+    const outcome = await run({ cmd: "true" }, lines);
+    expect([outcome.code, readdirSync(outer)]).toEqual(["ENOENT", []]);
+  });
+
+  test("is no way around: a tool that became a symlink is not shown", async () => {
+    const hostPath = join(scene.source, "tool/own");
+    symlinkSync("/etc/hostname", hostPath);
+    const tool = { ...toolOf(scene, "own"), builtin: false, hostPath };
+    const outcome = await run({ cmd: "cat /ctx/tool/own" }, { visible: [tool] });
+    expect([outcome.status, outcome.output]).toEqual(["error", expect.stringContaining("own")]);
+    rmSync(hostPath);
+  });
+
+  test("may not be writable below /tmp, where sockets can be made", async () => {
+    const source = join(scene.base, "work");
+    for (const [access, code] of [
+      ["rw", "EACCES"],
+      ["ro", undefined],
+    ] as const) {
+      const outcome = await run({ cmd: "true" }, withMounts(mount(source, "/tmp/in", { access })));
+      expect([access, outcome.code]).toEqual([access, code]);
+    }
+  });
 
   test("makes no folder in the workspace for its target", async () => {
     const outcome = await run({ cmd: "true" }, withMounts(mount(data(), "/workspace/data")));

@@ -2,7 +2,15 @@
 // only when the repository there names the workspace in turn.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gitBinds, gitEntries, newGitEntries } from "./git.ts";
 
@@ -41,6 +49,31 @@ describe("gitBinds()", () => {
   test("binds a .git folder over itself", () => {
     folder("work", ".git");
     expect(gitBinds(work, "/workspace")).toEqual([own()]);
+  });
+
+  test("binds the .git of a folder right below too, a file as well as a folder", () => {
+    folder("work", "one", ".git");
+    folder("work", "two");
+    writeFileSync(join(work, "two", ".git"), "gitdir: ../.git/modules/two\n");
+    folder("work", "three", "deeper", ".git");
+    expect(gitBinds(work, "/workspace").toSorted((a, b) => (a.view < b.view ? -1 : 1))).toEqual(
+      ["one", "two"].map((name) => ({
+        host: join(work, name, ".git"),
+        view: `/workspace/${name}/.git`,
+        access: "ro",
+      })),
+    );
+  });
+
+  test("passes over a folder that the agent cannot search, until it can", () => {
+    folder("work", "closed", ".git");
+    const agent = { uid: 61199, gid: 61199, groups: [] };
+    const roots = [{ host: work, view: "/workspace", agent }];
+    chmodSync(join(work, "closed"), 0o700);
+    expect([gitBinds(work, "/workspace", agent), [...gitEntries(roots)]]).toEqual([[], []]);
+    chmodSync(join(work, "closed"), 0o755);
+    expect(gitBinds(work, "/workspace", agent)).toHaveLength(1);
+    expect([...gitEntries(roots).keys()]).toEqual(["/workspace/closed/.git"]);
   });
 
   test("binds the target of a link inside the workspace", () => {

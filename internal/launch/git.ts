@@ -1,5 +1,5 @@
-// Keeps `.git` of a workspace out of an agent's reach: a hook or a setting in it would run as the
-// person. What exists is bound read-only over itself; what appears during a call is reported. A path
+// Keeps `.git` of a workspace, and of the folders right below it, out of an agent's reach: a hook or
+// a setting in it would run as the person. What exists is bound read-only over itself; what appears during a call is reported. A path
 // that the workspace itself names (`gitdir:`) is followed only when the repository there names this
 // workspace in turn, since an agent may have written the file.
 
@@ -15,15 +15,32 @@ const pointerBytesMax = 64 * 1024;
 /** Folders of one shared root that are looked into for a new `.git`. Past it the rest is not. */
 const watchedFoldersMax = 256;
 
+/** Whose eyes the workspace is looked at with; left out, they are this process's own. */
+export interface Who {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+}
+
 /** Read-only binds for the `.git` of `workspace` (canonical host path), seen at `view`. */
-export function gitBinds(workspace: string, view: string): Bind[] {
+export function gitBinds(workspace: string, view: string, agent?: Who): Bind[] {
   const host = join(workspace, ".git");
-  const facts = lstatSync(host, { throwIfNoEntry: false });
+  const repository = entryOf(host)?.isFile() ? repositoryOf(workspace, host) : [];
+  return [
+    ...ownBinds(workspace, view, ""),
+    ...repository.map((path) => placed(path, workspace, view)),
+    // A submodule's `.git` is read by a plain `git status` above it, so it counts as much.
+    ...foldersOf(workspace, agent).flatMap((folder) => ownBinds(workspace, view, folder)),
+  ];
+}
+
+/** The `.git` entry of one folder itself, or what it is a link to. */
+function ownBinds(workspace: string, view: string, folder: string): Bind[] {
+  const host = join(workspace, folder, ".git");
+  const facts = entryOf(host);
   if (facts === undefined) return [];
   if (facts.isSymbolicLink()) return linkBinds(workspace, view, host);
-  const own: Bind = { host, view: join(view, ".git"), access: "ro" };
-  if (!facts.isFile()) return [own];
-  return [own, ...repositoryOf(workspace, host).map((path) => placed(path, workspace, view))];
+  return [{ host, view: join(view, folder, ".git"), access: "ro" }];
 }
 
 /** A link that leads out of the workspace has no target in the view, so nothing can be written. */
@@ -85,13 +102,14 @@ function canonical(path: string): string | undefined {
 export interface WatchedRoot {
   readonly host: string;
   readonly view: string;
+  readonly agent?: Who | undefined;
 }
 
 /** What `.git` is at each root and in the folders right below it: view path to identity. */
 export function gitEntries(roots: readonly WatchedRoot[]): Map<string, string> {
   const found = new Map<string, string>();
-  for (const { host, view } of roots) {
-    for (const folder of ["", ...foldersOf(host)]) {
+  for (const { host, view, agent } of roots) {
+    for (const folder of ["", ...foldersOf(host, agent)]) {
       const facts = entryOf(join(host, folder, ".git"));
       if (facts === undefined) continue;
       found.set(join(view, folder, ".git"), `${facts.dev}:${facts.ino}:${facts.mode}`);
@@ -117,13 +135,26 @@ export function newGitEntries(
   return [...after].filter(([path, id]) => before.get(path) !== id).map(([path]) => path);
 }
 
-function foldersOf(host: string): string[] {
+/**
+ * Folders right below `host`. One that the agent cannot search is passed over: bubblewrap, which
+ * runs as the agent, could not bind anything in it. When it is opened later, what is in it is new.
+ */
+function foldersOf(host: string, agent: Who | undefined): string[] {
   try {
     return readdirSync(host, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== ".git")
       .slice(0, watchedFoldersMax)
-      .map((entry) => entry.name);
+      .map((entry) => entry.name)
+      .filter((name) => agent === undefined || searches(agent, entryOf(join(host, name))));
   } catch {
     return [];
   }
+}
+
+function searches({ uid, gid, groups }: Who, facts: Stats | undefined): boolean {
+  if (facts === undefined) return false;
+  if (uid === 0) return true;
+  if (uid === facts.uid) return (facts.mode & 0o100) !== 0;
+  const member = gid === facts.gid || groups.includes(facts.gid);
+  return (facts.mode & (member ? 0o010 : 0o001)) !== 0;
 }

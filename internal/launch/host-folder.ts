@@ -8,6 +8,12 @@ import { isBelow, type Location, locate, locateFuture, type Mount, overlap } fro
 
 const systemFolders = ["/proc", "/sys", "/dev", "/run", "/boot", "/etc"];
 
+/** File systems that are the kernel's own windows: on the host's processes, devices and settings. */
+const kernelFileSystems = new Set([
+  ...["proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "securityfs", "debugfs"],
+  ...["tracefs", "configfs", "bpf", "pstore", "mqueue", "efivarfs", "fusectl", "binfmt_misc"],
+]);
+
 export interface Forbidden {
   readonly what: string;
   readonly at: Location;
@@ -25,6 +31,8 @@ export function forbiddenPlaces(
     ["the runtime folder", runtime],
     ["the secrets folder", places.secrets],
     ["the configuration folder", places.config],
+    // By where they are; `grantable` names them by path first, which reads better.
+    ...systemFolders.map((path) => ["the system folder", path] as const),
   ];
   return ours.map(([what, path]) => ({ what, at: locateFuture(path, mounts) }));
 }
@@ -49,6 +57,13 @@ export function grantable(
     fail("EACCES", `${what} "${path}" lies in "${system}", which is never shared`, { hint });
   }
   if (place.path === "/") fail("EACCES", `${what} "${path}" is the whole file system`, { hint });
+  const kernel = mounts.find(
+    ({ point, type }) => kernelFileSystems.has(type) && isBelow(point, place.path),
+  );
+  if (kernel !== undefined || kernelFileSystems.has(place.type)) {
+    const at = kernel?.point ?? place.path;
+    fail("EACCES", `${what} "${path}" shows the host's own system at "${at}"`, { hint });
+  }
   for (const { what: ours, at } of forbidden) {
     const how = overlap(place, at, mounts);
     if (how === undefined) continue;

@@ -14,6 +14,8 @@ export interface Mount {
   /** The folder of that file system which is mounted. */
   readonly root: string;
   readonly point: string;
+  /** Its kind of file system, such as "ext4". */
+  readonly type: string;
 }
 
 export interface Location {
@@ -25,6 +27,8 @@ export interface Location {
   readonly dev: bigint;
   readonly ino: bigint;
   readonly folder: boolean;
+  /** The kind of its file system; empty when no mount of it is known. */
+  readonly type: string;
 }
 
 /** The mounts that this process sees. */
@@ -38,8 +42,10 @@ export function parseMounts(text: string): Mount[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
-      const [id = "", , device = "", root = "", point = ""] = line.split(" ");
-      return { id: Number(id), device, root: unescaped(root), point: unescaped(point) };
+      const fields = line.split(" ");
+      const [id = "", , device = "", root = "", point = ""] = fields;
+      const type = fields[fields.indexOf("-", 6) + 1] ?? "";
+      return { id: Number(id), device, root: unescaped(root), point: unescaped(point), type };
     });
 }
 
@@ -71,6 +77,7 @@ export function locate(path: string, mounts: readonly Mount[]): Location {
       dev: facts.dev,
       ino: facts.ino,
       folder: facts.isDirectory(),
+      type: mount?.type ?? "",
     };
   } finally {
     closeSync(fd);

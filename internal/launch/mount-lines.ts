@@ -15,13 +15,14 @@ export interface MountPlan {
   readonly source: Location;
 }
 
-/** `shared` are the writable host folders of the view, in which a target must exist already. */
+/** `existing` are host folders of the view; in these and in earlier lines' a target must exist. */
 export function mountPlans(
   lines: readonly MountLine[],
   mounts: readonly Mount[],
   forbidden: readonly Forbidden[],
-  shared: readonly { readonly host: string; readonly view: string }[],
+  existing: readonly { readonly host: string; readonly view: string }[],
 ): MountPlan[] {
+  const shared = [...existing];
   return lines.map((line) => {
     const source = grantable("mount source", line.source, mounts, forbidden);
     checkTarget(line.target, shared, mounts);
@@ -33,6 +34,7 @@ export function mountPlans(
     }
     if (!line.recursive) checkFlat(source, mounts);
     const { target: view, access, noexec } = line;
+    shared.push({ host: source.path, view });
     return { source, bind: { host: source.path, view, access, noexec } };
   });
 }
@@ -50,7 +52,7 @@ function checkTarget(
   if (isBelow(target, "/home/agent/session")) {
     fail("EACCES", `mount target "${target}" lies in the session folder`);
   }
-  const folder = shared.find(({ view }) => target !== view && isBelow(target, view));
+  const folder = shared.findLast(({ view }) => target !== view && isBelow(target, view));
   if (folder === undefined) return;
   const host = join(folder.host, relative(folder.view, target));
   let real: string;

@@ -6,10 +6,10 @@ import { dirname, join, resolve } from "node:path";
 import { fail } from "../abi/mod.ts";
 import { type NetworkProgram, networkProgram } from "../bwrap/mod.ts";
 import type { Bind, SandboxSpec } from "../sandbox/mod.ts";
-import type { ToolObject } from "../tree/mod.ts";
 import { homePlan } from "./agent-home.ts";
 import { homeUid, toolEnvironment } from "./environment.ts";
 import { etcFolder } from "./etc-folder.ts";
+import { type Expectation, toolExpectations } from "./expectation.ts";
 import type { GeneratedFolders } from "./generated.ts";
 import { gitBinds, type WatchedRoot } from "./git.ts";
 import { forbiddenPlaces, grantable } from "./host-folder.ts";
@@ -28,13 +28,6 @@ export const shmBytesMax = 64 * 1024 * 1024;
 
 const workspaceView = "/workspace";
 const homeView = "/home/agent";
-
-/** What must lie at a view path once the sandbox stands, so that no path was swapped meanwhile. */
-export interface Expectation {
-  readonly view: string;
-  readonly dev: bigint;
-  readonly ino: bigint;
-}
 
 export interface LaunchPlan {
   readonly spec: SandboxSpec;
@@ -71,15 +64,15 @@ export function planLaunch(
     programs: programs.map(({ name }) => name),
   });
   const { uid, gid } = identity;
+  const tools = toolPrograms(request.visible);
+  const expected = [...shared.expected, ...toolExpectations(options.tree, tools)];
   const spec: SandboxSpec = {
     system: systemView(),
     etc: etcFolder(folders, { user: agent, uid, gid, resolver: network?.resolver }),
     view,
     binds: [
       ...programs.map(({ name, host }) => readOnly(host, `/ctx/bin/${name}`)),
-      ...toolPrograms(request.visible).map((tool: ToolObject) =>
-        readOnly(tool.hostPath, tool.viewPath),
-      ),
+      ...tools.map(({ hostPath, viewPath }) => readOnly(hostPath, viewPath)),
       ...shared.binds,
     ],
     cwd: workFolder(request, shared.views),
@@ -89,7 +82,7 @@ export function planLaunch(
     tmpBytes: tmpBytesMax,
     shmBytes: shmBytesMax,
   };
-  return { spec, identity, network, expected: shared.expected, watched: shared.watched };
+  return { spec, identity, network, expected, watched: shared.watched };
 }
 
 function readOnly(host: string, view: string): Bind {
@@ -141,18 +134,27 @@ function sharedFolders(
     ...mountPlans(lines, mounts, forbidden, existing),
   ];
   const writable = plans.filter(({ bind, source }) => bind.access === "rw" && source.folder);
-  const git = writable.flatMap(({ bind }) => gitBinds(bind.host, bind.view));
+  const views = [homeView, ...plans.map(({ bind }) => bind.view)];
+  const git = writable
+    .flatMap(({ bind }) => gitBinds(bind.host, bind.view, identity.become))
+    // A repository outside keeps its host path. Where another folder is seen at that path, showing
+    // it would make folders in there.
+    .filter((bind) => isShared(bind, writable) || !views.some((view) => isBelow(bind.view, view)));
   for (const bind of git) checkRepository(bind, writable, mounts, forbidden);
   return {
     binds: [...home.binds, ...plans.map(({ bind }) => bind), ...git],
-    views: [homeView, ...plans.map(({ bind }) => bind.view)],
+    views,
     expected: [
-      { view: homeView, dev: BigInt(home.dev), ino: BigInt(home.ino) },
+      ...home.expected,
       ...plans.map(({ bind, source }) => ({ view: bind.view, dev: source.dev, ino: source.ino })),
       ...git.map((bind) => ({ view: bind.view, ...identityOf(locate(bind.host, mounts)) })),
     ],
-    watched: writable.map(({ bind }) => ({ host: bind.host, view: bind.view })),
+    watched: writable.map(({ bind: { host, view } }) => ({ host, view, agent: identity.become })),
   };
+}
+
+function isShared(bind: Bind, plans: readonly MountPlan[]): boolean {
+  return plans.some((plan) => isBelow(bind.host, plan.bind.host));
 }
 
 function identityOf({ dev, ino }: Location): { dev: bigint; ino: bigint } {
@@ -176,7 +178,7 @@ function checkRepository(
   mounts: readonly Mount[],
   forbidden: Parameters<typeof grantable>[3],
 ): void {
-  if (writable.some((plan) => isBelow(bind.host, plan.bind.host))) return;
+  if (isShared(bind, writable)) return;
   grantable("git folder", bind.host, mounts, forbidden);
 }
 

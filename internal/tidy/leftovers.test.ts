@@ -26,6 +26,9 @@ function callRefusal(path: string, name: string): string | undefined {
   if (/^(?:test|it|describe)\.only$/.test(name)) return "hides the other tests";
   if (/^(?:test|it|describe)\.(?:skip|todo)$/.test(name)) return "a test runs or goes";
   if (isTest(path) || !/^(?:cmd|internal)\//.test(path)) return undefined;
+  if (/^l?chownSync$/.test(name) && !path.startsWith("internal/os/")) {
+    return "a name may lead elsewhere by then: fchownSync on what was opened";
+  }
   if (/^(?:cmd|internal\/cli)\//.test(path)) return undefined;
   const printsOrEnds = name.startsWith("console.") || name === "process.exit";
   return printsOrEnds ? "only a command prints or exits" : undefined;
