@@ -7,6 +7,7 @@ import {
   escapeText,
   isTerminal,
   note,
+  onInterrupt,
   print,
   reportError,
   styled,
@@ -58,10 +59,12 @@ export async function run(args: Arguments): Promise<number> {
 /** Reads and answers lines until the end of input; gives back what was typed. */
 async function converse(chat: Chat, known: readonly string[]): Promise<string[]> {
   const terminal = isTerminal(0) && isTerminal(1);
+  // A dumb terminal cannot move its cursor: there the kernel's own line editing is the better one.
+  const editing = terminal && process.env["TERM"] !== "dumb";
   const reader = createInterface({
     input: process.stdin,
     output: process.stdout,
-    terminal,
+    terminal: editing,
     history: [...known].reverse(),
     historySize: 1000,
     prompt: `${styled(wantsColour(1, process.env), "bold", `${chat.context.agent}>`)} `,
@@ -72,6 +75,9 @@ async function converse(chat: Chat, known: readonly string[]): Promise<string[]>
     if (lines.answering) process.emit("SIGINT");
     else reader.close();
   });
+  // Readline leaves its input paused after a stop by Ctrl-Z, and waits to be told to go on.
+  reader.on("SIGCONT", () => reader.resume());
+  const release = terminal && !editing ? onInterrupt(() => reader.close()) : undefined;
   const typed: string[] = [];
   if (terminal) reader.prompt();
   for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
@@ -83,6 +89,7 @@ async function converse(chat: Chat, known: readonly string[]): Promise<string[]>
     }
     if (terminal && !lines.ended) reader.prompt();
   }
+  release?.();
   reader.close();
   if (terminal) print("");
   return typed;

@@ -22,8 +22,8 @@ export function failure(name: string, text: string, fix?: string): Check {
   return { name, level: "fail", text, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** A failed check from anything thrown: its message, and its hint as the way out. */
-export function failureOf(name: string, thrown: unknown): Check {
+/** A failed check from anything thrown: its message, and its hint, else `fix`, as the way out. */
+export function failureOf(name: string, thrown: unknown, fix?: string): Check {
   const error = coded(thrown);
-  return failure(name, `${error.message} [${error.code}]`, error.hint);
+  return failure(name, `${error.message} [${error.code}]`, error.hint ?? fix);
 }

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerUid, Place } from "../../testdata/cli/program.ts";
 import { resolvePlaces } from "../tree/mod.ts";
+import type { Check } from "./check.ts";
 import { placeChecks } from "./place-checks.ts";
 import { treeChecks } from "./tree-checks.ts";
 
@@ -52,4 +53,24 @@ test("a wrong mode of the runtime folder or the secrets says which chmod mends i
     ["runtime", expect.stringMatching(/chmod 07[05][05] /)],
     ["secrets", expect.stringMatching(/chmod 0700 /)],
   ]);
+});
+
+describe("a user's own server", () => {
+  const user = { ...places, mode: "user", uid: ownerUid } as const;
+  const told = (checks: readonly Check[], name: string) => checks.find((one) => one.name === name);
+
+  test("cannot run an agent of another uid, and the line to set is named", () => {
+    expect(told(treeChecks(user), "agents")?.level).toBe("ok");
+    expect(told(treeChecks({ ...user, uid: ownerUid + 1 }), "agent coder")).toMatchObject({
+      level: "fail",
+      fix: `run ctx set agent/coder.d/uid ${ownerUid + 1}`,
+    });
+  });
+
+  test("cannot make a runtime folder where it may not write", () => {
+    if (process.getuid?.() === 0) return console.log("SKIP root may write everywhere");
+    expect(told(placeChecks({ ...user, runtime: "/proc/none/cortexfs" }), "runtime")).toMatchObject(
+      { level: "fail", fix: expect.stringContaining("CTX_RUNTIME_DIR") },
+    );
+  });
 });

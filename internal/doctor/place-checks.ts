@@ -1,8 +1,8 @@
 // Are the folders of live state, secrets and providers what they must be. Nothing is made or mended
 // here: a folder that looks wrong may be somebody's trap.
 
-import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { coded } from "../abi/mod.ts";
 import { readSecret } from "../secret/mod.ts";
 import { ensureRuntimeFolder, loadProviders, type Places, treeRuntime } from "../tree/mod.ts";
@@ -20,9 +20,7 @@ function runtimeCheck(places: Places): Check {
     [treeRuntime(places), system ? 0o711 : 0o700],
   ];
   for (const [path, mode] of folders) {
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
-      return well("runtime", `"${path}" is made when the server starts`);
-    }
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return unmade(path);
     try {
       // The folder is there, so this only looks.
       ensureRuntimeFolder(path, mode);
@@ -33,7 +31,22 @@ function runtimeCheck(places: Places): Check {
   return well("runtime", places.runtime);
 }
 
+/** A folder that the server is to make: can it be, below the part of its path that is there. */
+function unmade(path: string): Check {
+  let above = dirname(path);
+  while (lstatSync(above, { throwIfNoEntry: false }) === undefined) above = dirname(above);
+  try {
+    accessSync(above, constants.W_OK | constants.X_OK);
+  } catch {
+    const fix = "set CTX_RUNTIME_DIR to a private folder of your own";
+    return failure("runtime", `"${path}" cannot be made: "${above}" is not writable`, fix);
+  }
+  return well("runtime", `"${path}" is made when the server starts`);
+}
+
 function secretsCheck(places: Places): Check {
+  const loose = looseFolder(places);
+  if (loose !== undefined) return loose;
   const base = join(places.secrets, "provider");
   let count = 0;
   try {
@@ -45,9 +58,9 @@ function secretsCheck(places: Places): Check {
       }
     }
   } catch (error) {
-    return failureOf("secrets", error);
+    return failureOf("secrets", error, "folders have mode 0700, keys 0600, and both are yours");
   }
-  return looseFolder(places) ?? well("secrets", count === 0 ? "none stored" : `${count} stored`);
+  return well("secrets", count === 0 ? "none stored" : `${count} stored`);
 }
 
 /** The store itself, also while it is empty. */
@@ -56,9 +69,12 @@ function looseFolder(places: Places): Check | undefined {
   if (facts === undefined) return undefined;
   const mode = (facts.mode & 0o777).toString(8).padStart(4, "0");
   const fix = `run chmod 0700 "${places.secrets}"`;
-  if ((facts.mode & 0o077) !== 0) return failure("secrets", `the folder has mode ${mode}`, fix);
-  if (facts.uid === places.uid) return undefined;
-  return failure("secrets", `"${places.secrets}" belongs to uid ${facts.uid}, not ${places.uid}`);
+  if (facts.uid !== places.uid) {
+    const text = `"${places.secrets}" belongs to uid ${facts.uid}, not ${places.uid}`;
+    return failure("secrets", text, "move it away and store the keys again");
+  }
+  if ((facts.mode & 0o777) === 0o700) return undefined;
+  return failure("secrets", `the folder has mode ${mode}`, fix);
 }
 
 function folderNames(path: string): string[] {
@@ -82,6 +98,7 @@ function providerChecks(places: Places): Check[] {
         : warning("provider", `${name} is disabled`),
     );
   } catch (error) {
-    return [failureOf("providers", error)];
+    const fix = `mend the file, for example { "name": "local", "base_url": "http://127.0.0.1:8080/v1" }`;
+    return [failureOf("providers", error, fix)];
   }
 }

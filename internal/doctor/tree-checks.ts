@@ -1,7 +1,7 @@
 // Is the tree a tree, does every control of every object parse, and is any session's log damaged.
 
 import { closeSync, readdirSync } from "node:fs";
-import { coded } from "../abi/mod.ts";
+import { coded, fail } from "../abi/mod.ts";
 import { openBeneath, readBeneath, throughFolder } from "../os/mod.ts";
 import {
   agentNames,
@@ -35,7 +35,13 @@ export function treeChecks(places: Places): Check[] {
     return [failureOf("tree", error)];
   }
   try {
-    return [shape(tree), version(tree), ...agentChecks(tree), ...toolChecks(tree), sessions(tree)];
+    return [
+      shape(tree),
+      version(tree),
+      ...agentChecks(tree, places),
+      ...toolChecks(tree),
+      sessions(tree),
+    ];
   } finally {
     tree.close();
   }
@@ -68,12 +74,14 @@ function version(tree: Tree): Check {
   }
 }
 
-function agentChecks(tree: Tree): Check[] {
+function agentChecks(tree: Tree, places: Places): Check[] {
   const names = agentNames(tree);
   if (names.length === 0) {
     return [failure("agents", "the tree has no agent", `run ctx bootstrap "${tree.source}"`)];
   }
-  const faults = names.flatMap((name) => faultsOf(`agent ${name}`, () => loadAgent(tree, name)));
+  const faults = names.flatMap((name) =>
+    faultsOf(`agent ${name}`, () => identity(places, name, loadAgent(tree, name))),
+  );
   return faults.length > 0 ? faults : [well("agents", names.join(" "))];
 }
 
@@ -84,6 +92,14 @@ function toolChecks(tree: Tree): Check[] {
   );
   const models = `${modelNames(tree).length} models`;
   return faults.length > 0 ? faults : [well("objects", `${names.length} tools, ${models}`)];
+}
+
+/** A server that is not root can run nothing as somebody else. */
+function identity(places: Places, name: string, { uid }: { readonly uid: number }): void {
+  if (places.mode === "system" || uid === places.uid) return;
+  fail("EACCES", `it has uid ${uid}, which a server of uid ${places.uid} cannot become`, {
+    hint: `run ctx set agent/${name}.d/uid ${places.uid}`,
+  });
 }
 
 function faultsOf(name: string, load: () => unknown): Check[] {
@@ -118,7 +134,9 @@ function sessions(tree: Tree): Check {
   }
   if (broken.length === 0) return well("sessions", `${count}, none in error`);
   const named = broken.slice(0, 8).join(", ");
-  return failure("sessions", `in error: ${named}`, "see what its log says with ctx agent resume");
+  const [agent, session] = (broken[0] as string).split("/");
+  const fix = `see how it ended with ctx agent resume ${agent} --session ${session}, and go on from there`;
+  return failure("sessions", `in error: ${named}`, fix);
 }
 
 function foldersIn(tree: Tree, relative: string): string[] {
