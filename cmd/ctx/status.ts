@@ -53,8 +53,12 @@ export async function runFast(argv: readonly string[]): Promise<number> {
   if (root !== places.source) print(`view     ${root}`);
   print(`runtime  ${places.runtime} (${places.mode} mode)`);
   print(`agents   ${agents.join(" ") || "none"}`);
-  print(`server   ${server === undefined ? "not running" : serverLine(server)}`);
-  for (const { agent, message } of server?.faults ?? []) print(`fault    ${agent}: ${message}`);
+  if (server === undefined) print("server   not running");
+  else if (server === "silent") print("server   not answering: it is stopped or stuck");
+  else {
+    print(`server   ${serverLine(server)}`);
+    for (const { agent, message } of server.faults) print(`fault    ${agent}: ${message}`);
+  }
   return 0;
 }
 
@@ -79,8 +83,8 @@ function agentNames(source: string): string[] {
   }
 }
 
-/** Undefined when nobody answers. Enters the folder: a socket's whole path may be too long to use. */
-async function askServer(runtime: string): Promise<ServerFacts | undefined> {
+/** Undefined when nobody listens, "silent" when nothing useful is said. Enters the folder: a socket's whole path may be too long to use. */
+async function askServer(runtime: string): Promise<ServerFacts | "silent" | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve(""), answerMs);
   const decoder = new TextDecoder();
@@ -101,7 +105,7 @@ async function askServer(runtime: string): Promise<ServerFacts | undefined> {
     socket.write('{"op":"ping"}\n');
     const answer = await promise;
     socket.terminate();
-    return parseAnswer(answer);
+    return parseAnswer(answer) ?? "silent";
   } catch {
     return undefined;
   } finally {

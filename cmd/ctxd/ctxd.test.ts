@@ -217,6 +217,24 @@ describe("ctxd serve", () => {
     expect(JSON.parse(last)).toMatchObject({ type: "run.done", status: "interrupted" });
   });
 
+  test("a server that does not answer is ETIMEDOUT with its pid, and status says so", async () => {
+    await ensureServer(places, { ctxdBinary, env });
+    const pid = await pidOfServer();
+    process.kill(pid, "SIGSTOP");
+    const scope = { kind: "private" } as const;
+    const request = { op: "status", session: "default", scope } as const;
+    const asked = askAgent(places, "coder", request, { answerMs: 100 }).next();
+    await expect(asked).rejects.toMatchObject({
+      code: "ETIMEDOUT",
+      hint: expect.stringContaining(`pid ${pid}`),
+    });
+    const ctx = resolve(import.meta.dir, "../ctx/main.ts");
+    const argv = [process.execPath, ctx, "status", "--source", places.source];
+    const { stdout } = Bun.spawnSync(argv, { env, stdout: "pipe" });
+    expect(stdout.toString()).toContain("not answering");
+    process.kill(pid, "SIGCONT");
+  });
+
   test("SIGHUP serves an agent that was made since", async () => {
     await ensureServer(places, { ctxdBinary, env });
     const folder = join(places.source, "agent");
@@ -233,6 +251,7 @@ describe("ctxd serve", () => {
     [["serve", "--set", "model_steps=0"], 2, "model_steps"],
     [["serve", "--set"], 2, "KEY=VALUE"],
     [["serve", "--colour"], 2, "--colour"],
+    [["serve", "/some/tree"], 2, "takes no argument"],
     [["serve", "--source", "/nonexistent"], 1, "ctx bootstrap"],
     [["mount"], 2, "cannot mount"],
     [["fly"], 2, "unknown command"],

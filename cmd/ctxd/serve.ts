@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { coded } from "../../internal/abi/mod.ts";
+import { coded, fail, quoted } from "../../internal/abi/mod.ts";
 import { onInterrupt, parseFlags, printRaw } from "../../internal/cli/mod.ts";
 import {
   createLog,
@@ -42,6 +42,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     printRaw(help);
     return 0;
   }
+  const [extra] = flags.words;
+  if (extra !== undefined) fail("EINVAL", `"ctxd serve" takes no argument ${quoted(extra)}`);
   const notifier = createNotifier(process.env);
   const log = createLog();
   process.title = "ctxd";

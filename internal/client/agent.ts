@@ -8,6 +8,7 @@ import { type Connection, connectLines } from "../sock/mod.ts";
 import { treeRuntime } from "../tree/mod.ts";
 import {
   askControl,
+  hungHint,
   parse,
   type ServerPlaces,
   type ServerReport,
@@ -19,7 +20,12 @@ import {
 /** One frame of a server, newline included. Larger than any request, because frames wrap content. */
 const frameLineBytesMax = 8 * opLineBytesMax;
 
+/** Time an answer of one frame may take, a long log to open included. Past it ETIMEDOUT. */
+const shortAnswerMs = 30_000;
+
 export interface AskOptions {
+  /** For tests: instead of `shortAnswerMs`. */
+  readonly answerMs?: number;
   /** Closes the connection; the frames end. A run goes on without its client. */
   readonly signal?: AbortSignal;
 }
@@ -38,6 +44,13 @@ export async function* askAgent(
   const connection = await connectAgent(places, objectName("agent", agent));
   const abort = () => connection.destroy();
   options.signal?.addEventListener("abort", abort, { once: true });
+  let late = false;
+  const isShort = request.op !== "send" && request.op !== "resume";
+  const timer = setTimeout(() => {
+    late = true;
+    connection.destroy();
+  }, options.answerMs ?? shortAnswerMs);
+  if (!isShort) clearTimeout(timer);
   try {
     if (options.signal?.aborted) return;
     await connection.send(requestLine(request));
@@ -50,8 +63,14 @@ export async function* askAgent(
       last = frame.type;
       yield frame;
     }
+    if (late && last === undefined) {
+      fail("ETIMEDOUT", `the server of agent "${agent}" does not answer`, {
+        hint: hungHint(connection.peer.pid),
+      });
+    }
     if (!options.signal?.aborted && !isEnd(request, last)) broken(agent, request);
   } finally {
+    clearTimeout(timer);
     options.signal?.removeEventListener("abort", abort);
     connection.destroy();
   }

@@ -40,6 +40,11 @@ export type ControlReply =
 
 export const startHint = "start it with ctxd serve";
 
+/** What to do about a server that is there and says nothing. */
+export function hungHint(pid: number): string {
+  return `pid ${pid} is stopped or stuck; continue or end it, then try again`;
+}
+
 export function controlPath(places: Pick<Places, "runtime" | "source">): string {
   return join(treeRuntime(places), "ctxd.sock");
 }
@@ -87,9 +92,9 @@ async function answerOf(connection: Connection, path: string): Promise<ControlRe
   clearTimeout(late);
   if (line === undefined) {
     const hung = performance.now() - started >= controlAnswerMs;
-    return fail(hung ? "ETIMEDOUT" : "EHOSTDOWN", `the server at "${path}" does not answer`, {
-      hint: startHint,
-    });
+    const message = `the server at "${path}" does not answer`;
+    if (hung) return fail("ETIMEDOUT", message, { hint: hungHint(connection.peer.pid) });
+    return fail("EHOSTDOWN", message, { hint: startHint });
   }
   const reply: unknown = line.ok ? parse(line.line) : undefined;
   if (isReply(reply)) return reply;

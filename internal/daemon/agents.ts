@@ -2,7 +2,7 @@
 // what is bound with what the tree holds now. An agent that cannot be read is a fault of its own;
 // the others are served.
 
-import { closeSync, statSync } from "node:fs";
+import { closeSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type CodedError, coded, fail } from "../abi/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
@@ -56,10 +56,13 @@ export function openAgentSockets(options: AgentSocketsOptions): AgentSockets {
   let faults: AgentFault[] = [];
 
   const unbind = (binding: Binding) => {
-    bound.delete(binding.name);
-    binding.server.stop();
-    retired.add(binding.server);
-    attempt(binding.name, () => removeAlias(tree, binding.name, target(options, binding.name)));
+    const { name, server } = binding;
+    // What has the socket's name now and is not ours is a successor's, and so is the alias.
+    const isSucceeded = !server.inPlace && existsSync(target(options, name));
+    bound.delete(name);
+    server.stop();
+    retired.add(server);
+    if (!isSucceeded) attempt(name, () => removeAlias(tree, name, target(options, name)));
   };
   const attempt = (agent: string, run: () => void) => {
     try {

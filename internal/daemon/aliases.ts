@@ -3,7 +3,7 @@
 // taken away only while it is still ours.
 
 import { closeSync, lstatSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
-import { fail } from "../abi/mod.ts";
+import { coded, fail } from "../abi/mod.ts";
 import { openBeneath, throughFolder } from "../os/mod.ts";
 import type { Tree } from "../tree/mod.ts";
 
@@ -29,8 +29,15 @@ export function publishAlias(tree: Tree, agent: string, target: string): void {
     if (facts?.isSymbolicLink() && readlinkSync(alias) === target) return;
     const fresh = at(`.${agent}.sock.${process.pid}`);
     if (lstatSync(fresh, { throwIfNoEntry: false })) unlinkSync(fresh);
-    symlinkSync(target, fresh);
-    renameSync(fresh, alias);
+    try {
+      symlinkSync(target, fresh);
+      renameSync(fresh, alias);
+    } catch (error) {
+      const { code, message } = coded(error);
+      // The system names descriptors after its reason.
+      const [reason] = message.split(",");
+      fail(code, `cannot put a socket at "agent/${agent}.sock": ${reason}`, { cause: error });
+    }
   });
 }
 

@@ -9,7 +9,15 @@ import { openPath, readWhole, tryLock, writeAll } from "../os/mod.ts";
 /** Text of the lock file: a pid. */
 const lockBytesMax = 64;
 
+/** Between two looks whether the lock's file still has its name, in milliseconds. */
+const lockCheckMs = 1000;
+
 export interface ServerLock {
+  /**
+   * Calls `lost` once when the file was removed or replaced. Nobody finds a server without its runtime
+   * folder, and it would only keep a successor from the sessions. Gives what ends the watch.
+   */
+  watch(lost: () => void): () => void;
   release(): void;
 }
 
@@ -21,9 +29,7 @@ export function takeServerLock(runtime: string, source: string): ServerLock {
     try {
       if (!tryLock(fd)) refuse(fd, source);
       // A file that was replaced before the lock was taken guards nothing.
-      const named = statSync(path, { throwIfNoEntry: false });
-      const held = fstatSync(fd);
-      if (named === undefined || named.ino !== held.ino || named.dev !== held.dev) {
+      if (!isNamed(path, fd)) {
         closeSync(fd);
         continue;
       }
@@ -33,8 +39,23 @@ export function takeServerLock(runtime: string, source: string): ServerLock {
       closeSync(fd);
       throw error;
     }
-    return { release: () => closeSync(fd) };
+    return { watch: (lost) => watch(path, fd, lost), release: () => closeSync(fd) };
   }
+}
+
+function watch(path: string, fd: number, lost: () => void): () => void {
+  const timer = setInterval(() => {
+    if (isNamed(path, fd)) return;
+    clearInterval(timer);
+    lost();
+  }, lockCheckMs);
+  return () => clearInterval(timer);
+}
+
+function isNamed(path: string, fd: number): boolean {
+  const named = statSync(path, { throwIfNoEntry: false });
+  const open = fstatSync(fd);
+  return named !== undefined && named.ino === open.ino && named.dev === open.dev;
 }
 
 function refuse(fd: number, source: string): never {

@@ -1,7 +1,7 @@
 // The control socket, two servers on one tree, and the clean stop.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   cleanUp,
@@ -72,6 +72,18 @@ describe("serve()", () => {
     const attempt = serveTree(other);
     expect(attempt).rejects.toMatchObject({ code: "session_locked" });
     await attempt.catch(() => {});
+  });
+
+  test("ends by itself when its runtime folder is taken away, and leaves a successor alone", async () => {
+    const tree = newTree();
+    const { daemon, events } = await serveTree(tree);
+    rmSync(tree.places.runtime, { recursive: true });
+    const successor = await serveTree(tree);
+    await daemon.stopped;
+    expect(events).toContain("lock.lost");
+    expect(lstatSync(tree.alias("coder")).isSymbolicLink()).toBe(true);
+    expect((await collect(tree, send("x"))).at(-1)).toMatchObject({ status: "ok" });
+    expect(successor.events).not.toContain("lock.lost");
   });
 
   test("a clean stop ends streams, admits nothing, and leaves no socket, alias or lock", async () => {

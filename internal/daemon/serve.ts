@@ -82,6 +82,7 @@ async function start(
   const stop = (): Promise<void> => {
     if (state.stopping.signal.aborted) return stopped.promise;
     const release = () => {
+      unwatch();
       state.collector.close();
       lock.release();
       tree.close();
@@ -91,6 +92,11 @@ async function start(
       .finally(stopped.resolve);
     return stopped.promise;
   };
+  const unwatch = lock.watch(() => {
+    log("lock.lost", { runtime: folders.tree });
+    void stop();
+  });
+  undo.push(unwatch);
   const service: ControlService = {
     source: tree.source,
     serverUid: places.uid,

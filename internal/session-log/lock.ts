@@ -15,7 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { coded, fail } from "../abi/mod.ts";
+import { CodedError, coded, fail } from "../abi/mod.ts";
 import { openBeneath, openPath, readBeneath, throughFolder, tryLock } from "../os/mod.ts";
 
 /** Times that a lock file may vanish under a contender before it gives up. */
@@ -71,7 +71,9 @@ function take(folder: number, canonicalPath: string, subject: string): HeldLock 
       if (sameFile(folder, name, fd)) return heldLock(folder, name, fd);
     } catch (error) {
       closeSync(fd);
-      throw error;
+      if (error instanceof CodedError) throw error;
+      const { code, message } = coded(error);
+      throw new CodedError(code, `cannot lock ${subject}: ${message}`, { cause: error });
     }
     // The last holder removed the file between our open and our lock: try its successor.
     closeSync(fd);
