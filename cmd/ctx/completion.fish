@@ -3,7 +3,7 @@ function __ctx_words
     set -l words (commandline -opc)
     set -l at (count $words)
     switch "$at:$words[2]"
-        case '1:*'
+        case '1:*' 2:help
             ctx completion names commands 2>/dev/null
         case 2:agent 2:policy
             ctx completion names $words[2] 2>/dev/null
@@ -11,6 +11,8 @@ function __ctx_words
             printf '%s\n' bash zsh fish
         case 2:which
             printf '%s\n' agent tool model
+        case 3:which
+            ctx completion names objects $words[3] 2>/dev/null
         case 2:ls 2:cat 2:set
             ctx completion names paths (commandline -ct) 2>/dev/null
         case 3:agent 3:policy
@@ -24,7 +26,8 @@ end
 function __ctx_sessions
     set -l words (commandline -opc)
     set -l agent coder
-    test (count $words) -ge 4; and set agent $words[4]
+    set -q CTX_AGENT; and set agent $CTX_AGENT
+    test "$words[2]" = agent; and set agent $words[4]
     ctx completion names sessions $agent 2>/dev/null
 end
 complete -c ctx -f -a '(__ctx_words)'
@@ -33,6 +36,7 @@ complete -c ctx -l json -d 'Print facts as JSON'
 complete -c ctx -l source -r -F -d 'Source tree'
 complete -c ctx -l root -r -F -d 'View of the tree'
 complete -c ctx -l no-start -d 'Do not start ctxd'
+complete -c ctx -l agent -x -a '(ctx completion names agents 2>/dev/null)' -d Agent
 complete -c ctx -l session -x -a '(__ctx_sessions)' -d Session
 complete -c ctx -l scope -x -a 'private temp shared:' -d Scope
 complete -c ctx -l workspace -r -F -d 'Folder shown as /workspace'

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { fail, isObjectName } from "../../internal/abi/mod.ts";
 import { print, printRaw, viewPath } from "../../internal/cli/mod.ts";
-import { agentNames, loadAgent, toolNames } from "../../internal/tree/mod.ts";
+import { agentNames, loadAgent, modelNames, toolNames } from "../../internal/tree/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import bash from "./completion.bash" with { type: "text" };
 import fish from "./completion.fish" with { type: "text" };
@@ -17,7 +17,8 @@ export const spec: CommandSpec = {
   summary: "Prints the completion script of bash, zsh or fish.",
   positionals: {
     shell: "bash, zsh or fish; names is what the scripts use",
-    words: "For names: commands, agents, tools, sessions AGENT, paths PREFIX, or a group",
+    words:
+      "For names: commands, agents, tools, objects CLASS, sessions AGENT, paths PREFIX, or a group",
   },
   options: {},
   json: false,
@@ -53,6 +54,8 @@ function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): s
       return agentNames(context.tree);
     case "tools":
       return toolNames(context.tree, "/ctx/tool").map((name) => `tool:${name}`);
+    case "objects":
+      return objects(context, word);
     case "sessions":
       return sessions(context, word);
     case "paths":
@@ -60,6 +63,11 @@ function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): s
     default:
       return fail("EINVAL", `no names of kind ${JSON.stringify(kind)}`);
   }
+}
+
+function objects({ tree }: Context, kind: string): string[] {
+  if (kind === "agent") return agentNames(tree);
+  return kind === "model" ? modelNames(tree) : toolNames(tree, "/ctx/tool");
 }
 
 function sessions({ tree }: Context, agent: string): string[] {

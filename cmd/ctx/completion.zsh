@@ -2,25 +2,28 @@
 # Completion of ctx for zsh: commands, names of agents and sessions, paths of the tree.
 _ctx() {
   local -a names
-  local previous=$words[CURRENT-1]
+  local previous=$words[CURRENT-1] agent=${CTX_AGENT:-coder}
+  [[ $words[2] == agent ]] && agent=$words[4]
   case $previous in
-    --session) names=(${(f)"$(ctx completion names sessions ${words[4]:-coder} 2>/dev/null)"}) ;;
+    --agent) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
+    --session) names=(${(f)"$(ctx completion names sessions $agent 2>/dev/null)"}) ;;
     --source|--root|--workspace|--programs) _files -/; return ;;
     --scope) names=(private temp shared:) ;;
     --kind) names=(object agent tool provider model session space terminal) ;;
     *)
       case $((CURRENT - 1)):$words[2] in
-        1:*) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
+        1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
         2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
         2:completion) names=(bash zsh fish) ;;
         2:which) names=(agent tool model) ;;
+        3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;
         2:ls|2:cat|2:set) names=(${(f)"$(ctx completion names paths $words[CURRENT] 2>/dev/null)"}) ;;
         3:agent|3:policy) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
         4:policy) names=(${(f)"$(ctx completion names tools 2>/dev/null)"}) ;;
         5:policy) names=(execute use read write resume create start stop connect) ;;
       esac
       if [[ $words[CURRENT] == -* ]]; then
-        names=(--help --json --source --root --no-start --session --scope --workspace --no-workspace --cwd --raw --id)
+        names=(--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id)
       fi ;;
   esac
   compadd -a names

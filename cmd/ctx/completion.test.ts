@@ -1,0 +1,50 @@
+// The completion script in a real bash: what a line is completed to, as bash itself would part it.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Place } from "../../testdata/cli/program.ts";
+
+setDefaultTimeout(120_000);
+
+const place = new Place();
+afterAll(() => place.remove());
+
+beforeAll(async () => {
+  await place.bootstrap();
+  const path = join(place.base, "programs/ctx");
+  const main = join(import.meta.dir, "main.ts");
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
+  chmodSync(path, 0o755);
+});
+
+/** What Tab offers after `line`. */
+async function offered(line: string): Promise<string[]> {
+  const script = `source '${join(import.meta.dir, "completion.bash")}'
+COMP_LINE=$1 COMP_POINT=\${#1}; compopt() { :; }; _ctx; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const child = Bun.spawn(["bash", "--norc", "-c", script, "bash", line], {
+    env: { ...place.env, PATH: `${join(place.base, "programs")}:${place.env["PATH"]}` },
+    stdout: "pipe",
+  });
+  const text = await new Response(child.stdout).text();
+  return text.split("\n").filter(Boolean);
+}
+
+const lines = [
+  ["ctx pol", ["policy"]],
+  ["ctx help val", ["validate-name"]],
+  ["ctx agent sta", ["status"]],
+  ["ctx agent send c", ["coder"]],
+  ["ctx send --agent rev", ["reviewer"]],
+  // Bash has "fs.w" alone in its hand there, so that is what may be replaced.
+  ["ctx policy explain coder tool:fs.w", ["fs.write"]],
+  ["ctx policy explain coder tool:fs.write exe", ["execute"]],
+  ["ctx which model debug/e", ["debug/echo"]],
+  ["ctx cat agent/coder.d/pol", ["agent/coder.d/policy"]],
+] as const;
+
+for (const [line, expected] of lines) {
+  test(line, async () => {
+    expect(await offered(line)).toEqual([...expected]);
+  });
+}
