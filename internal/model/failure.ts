@@ -76,6 +76,11 @@ export function quoted(text: string, key: string | undefined): string {
 const tooLong =
   /context[ _-]?(?:length|window|size)|maximum context|too many tokens|prompt is too long|exceeds? the (?:model'?s )?(?:context|token)/i;
 
+/** Where a provider's key is put. */
+export function keyHint(provider: string): string {
+  return `put a valid key into provider/${provider}/default of the secrets folder, mode 0600 in folders of mode 0700`;
+}
+
 /** An HTTP answer that is not 2xx. `body` is what was read of it. */
 export function httpFailure(
   subject: Subject,
@@ -90,10 +95,7 @@ export function httpFailure(
   const model = `model "${subject.model}"`;
   if (status === 401 || status === 403) {
     const what = `provider "${subject.provider}" refused ${model}`;
-    return new AttemptFailure(
-      make("EACCES", what, `store a valid key with: ctx auth login ${subject.provider}`),
-      false,
-    );
+    return new AttemptFailure(make("EACCES", what, keyHint(subject.provider)), false);
   }
   if (status === 413 || (status < 500 && status !== 429 && tooLong.test(body))) {
     return new AttemptFailure(make("EMSGSIZE", `the prompt is too long for ${model}`), false);
@@ -124,9 +126,12 @@ function serverMessage(body: string): string {
 
 /** Nothing came back at all: refused, reset, unknown host, bad certificate. */
 export function connectionFailure(subject: Subject, thrown: unknown): AttemptFailure {
-  const reason = quoted(thrown instanceof Error ? thrown.message : String(thrown), subject.key);
+  const said = quoted(thrown instanceof Error ? thrown.message : String(thrown), subject.key);
+  // Bun asks the reader whether the computer can access the url.
+  const reason = /^(?:ECONNREFUSED: )?Unable to connect\./.test(said) ? "cannot connect" : said;
   const message = `model "${subject.model}" is not reachable at ${subject.host}: ${reason}`;
-  return new AttemptFailure(new CodedError("EHOSTDOWN", message), true);
+  const hint = `see that its server runs, and base_url of provider "${subject.provider}"`;
+  return new AttemptFailure(new CodedError("EHOSTDOWN", message, { hint }), true);
 }
 
 /** The stream broke or made no sense. Before any output the whole call may be tried again. */

@@ -16,6 +16,7 @@ import {
   type Tree,
 } from "../tree/mod.ts";
 import { echoClient, scriptClient } from "./debug.ts";
+import { keyHint } from "./failure.ts";
 import { type OpenaiOptions, openaiClient } from "./openai.ts";
 import type { ModelClient } from "./types.ts";
 
@@ -57,7 +58,7 @@ function openaiOptions(places: Places, object: ModelObject): OpenaiOptions {
   const key = readSecret(places, provider.name);
   if (key === undefined && !isLoopback(provider.baseUrl)) {
     fail("EACCES", `model "${name}" has no key: none is stored for provider "${provider.name}"`, {
-      hint: `run ctx auth login ${provider.name}`,
+      hint: keyHint(provider.name),
     });
   }
   return {

@@ -118,7 +118,7 @@ export class TestWorld {
     this.launcher.reset();
   }
 
-  /** Makes a model object, as `ctx model add` would. */
+  /** Makes a model object with its controls. */
   model(name: string, driver: string, fallback = ""): void {
     const folder = join(this.source, "model", `${name}.d`);
     mkdirSync(folder, { recursive: true });
