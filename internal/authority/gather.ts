@@ -6,6 +6,7 @@ import { CodedError, fail, isObjectName, parseModelRef } from "../abi/mod.ts";
 import { type AgentControls, formatPerm } from "../control/mod.ts";
 import { statBeneath } from "../os/mod.ts";
 import { loadModel, loadTool, type ToolObject, type Tree, viewToSource } from "../tree/mod.ts";
+import { definerOf } from "./definer.ts";
 import type { Facts, ModeFacts, PathFacts, Question, ToolFacts } from "./types.ts";
 
 export interface Server {
@@ -45,6 +46,7 @@ export function gather(input: GatherInput): { facts: Facts; tool: ToolObject | u
       serverGid: server.gid ?? process.getegid?.() ?? server.uid,
       serverGroups: server.groups,
       rootAgents: server.rootAgents,
+      definer: server.uid === 0 ? definerOf(tree, agent) : undefined,
     },
     perm: controls.perm,
     permText: formatPerm(controls.perm),

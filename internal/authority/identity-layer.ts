@@ -1,8 +1,9 @@
 // Can the server run anything as this agent. A server that is not root can change neither uid nor
-// gid nor drop or add a group, so the agent's identity must be the server's own.
+// gid nor drop or add a group, so the agent's identity must be the server's own. A server that is
+// root can do all of that, so what a user has written is held to what that user is.
 
 import { allows, refuses } from "./layer.ts";
-import type { Facts, LayerVerdict } from "./types.ts";
+import type { Definer, Facts, LayerVerdict } from "./types.ts";
 
 export function identityLayer(facts: Facts): LayerVerdict {
   const { uid, gid, groups, serverUid, serverGid, serverGroups, rootAgents } = facts.identity;
@@ -10,7 +11,11 @@ export function identityLayer(facts: Facts): LayerVerdict {
     const because = "uid is 0, no agent runs as root unless the host setting root_agents is allow";
     return refuses("identity", because, { at: `${facts.controls}/uid` });
   }
-  if (serverUid === 0) return allows("identity", `runs as uid ${uid}, gid ${gid}`);
+  if (serverUid === 0) {
+    const { definer } = facts.identity;
+    const refusal = definer && beyond(facts, definer);
+    return refusal ?? allows("identity", `runs as uid ${uid}, gid ${gid}`);
+  }
   if (uid !== serverUid) return mismatch(facts, "uid", uid, serverUid);
   if (gid !== serverGid) return mismatch(facts, "gid", gid, serverGid);
   // The primary gid may or may not be repeated among the supplementary ones; it means the same.
@@ -27,6 +32,26 @@ export function identityLayer(facts: Facts): LayerVerdict {
     return refuses("identity", because, { at: file, fix: { file, line: present.join("\n") } });
   }
   return refuses("identity", `${because}; the file must be empty`, { at: file });
+}
+
+/** The refusal when an identity is more than the user who may write it. */
+function beyond(facts: Facts, { uid, gids, several }: Definer): LayerVerdict | undefined {
+  const { identity, controls } = facts;
+  if (several) {
+    const because = `files of ${controls} belong to several users, so none of them says who it is`;
+    return refuses("identity", because, { at: controls });
+  }
+  const refusal = (control: string, is: number, fix: string) => {
+    const because = `${control} names ${is}, which uid ${uid}, who may write it, is not or not in`;
+    const file = `${controls}/${control}`;
+    return refuses("identity", because, { at: file, ...(fix && { fix: { file, line: fix } }) });
+  };
+  if (identity.uid !== uid) return refusal("uid", identity.uid, String(uid));
+  if (!gids.includes(identity.gid)) return refusal("gid", identity.gid, String(gids[0]));
+  const group = identity.groups.find((gid) => !gids.includes(gid));
+  if (group === undefined) return undefined;
+  const rest = identity.groups.filter((gid) => gids.includes(gid));
+  return refusal("groups", group, rest.join("\n"));
 }
 
 function mismatch(facts: Facts, what: "uid" | "gid", is: number, must: number): LayerVerdict {

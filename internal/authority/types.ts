@@ -37,6 +37,14 @@ export interface ToolFacts {
   readonly defect: string | undefined;
 }
 
+/** A user who could have written an agent's identity, and the groups that this user is in. */
+export interface Definer {
+  readonly uid: number;
+  readonly gids: readonly number[];
+  /** The files belong to more than one user, which no identity fits. */
+  readonly several: boolean;
+}
+
 export interface Facts {
   readonly agent: string;
   /** Where the agent's controls are, as a person finds them: "agent/coder.d". */
@@ -50,6 +58,8 @@ export interface Facts {
     readonly serverGid: number;
     readonly serverGroups: readonly number[];
     readonly rootAgents: boolean;
+    /** The user who may write this identity; undefined when only root may. */
+    readonly definer?: Definer | undefined;
   };
   readonly perm: Perm;
   readonly permText: string;
