@@ -3,8 +3,34 @@
 
 import { closeSync } from "node:fs";
 
-/** The chunks of a pipe until its end; closes the descriptor then, also when the reader stops early. */
-export async function* readChunks(fd: number): AsyncGenerator<Uint8Array, void, undefined> {
+export interface Chunks extends AsyncIterableIterator<Uint8Array, void, undefined> {
+  return(): Promise<IteratorResult<Uint8Array, void>>;
+}
+
+/**
+ * The chunks of a pipe until its end; closes the descriptor then, also when the reader stops early or
+ * never begins: a generator that was not begun runs nothing of its own at its return.
+ */
+export function readChunks(fd: number): Chunks {
+  const chunks = generate(fd);
+  let begun = false;
+  return {
+    next() {
+      begun = true;
+      return chunks.next();
+    },
+    return() {
+      if (!begun) closeSync(fd);
+      begun = true;
+      return chunks.return();
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* generate(fd: number): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = Bun.file(fd).stream().getReader();
   try {
     for (;;) {

@@ -8,7 +8,7 @@ import { CodedError } from "../abi/mod.ts";
 import { sameProcess } from "../os/mod.ts";
 import { bwrapArguments, type SandboxSpec, seccompProgram } from "../sandbox/mod.ts";
 import { hostProgram } from "./programs.ts";
-import { childDescriptors, type StartOptions, startSandbox } from "./start.ts";
+import { childDescriptors, type StartOptions, standSandbox, startSandbox } from "./start.ts";
 
 const holder = new URL("../../testdata/sandbox/hold-launch.ts", import.meta.url).pathname;
 const missing = hostProgram("bwrap") === undefined;
@@ -16,6 +16,8 @@ if (missing) console.log("SKIP sandboxes: bubblewrap is not installed");
 
 const killedLaunches = 60;
 const slowMs = 180_000;
+
+const descriptors = () => readdirSync("/proc/self/fd").length;
 
 describe.skipIf(missing)("startSandbox()", () => {
   let base = "";
@@ -92,18 +94,30 @@ describe.skipIf(missing)("startSandbox()", () => {
     });
   });
 
+  test("no descriptor is left open by sandboxes that were never released", async () => {
+    const stand = () => standSandbox(options(["/bin/true"], { stdin: "later" }));
+    await (await stand()).discard();
+    const before = descriptors();
+    for (let round = 0; round < 4; round++) await (await stand()).discard();
+    for (let round = 0; round < 4; round++) {
+      const signal = AbortSignal.abort(new Error("stop"));
+      await startSandbox(options(["/bin/true"], { signal })).catch(() => {});
+    }
+    // As below: a leak would show in every round.
+    expect(descriptors()).toBeLessThan(before + 4);
+  });
+
   test("no descriptor is left open, also after failures", async () => {
-    const count = () => readdirSync("/proc/self/fd").length;
     const rounds = async () => {
       const sandbox = await startSandbox(options(["/bin/true"]));
       await Promise.all([textOf(sandbox.stdout), textOf(sandbox.stderr), sandbox.exited]);
       await failure(startSandbox(launchOptions(plainSpec(base, { cwd: "/none" }), ["/bin/true"])));
     };
     await rounds();
-    const before = count();
+    const before = descriptors();
     for (let round = 0; round < 5; round += 1) await rounds();
     // The runtime opens one of its own now and then; a leak would show in every round.
-    expect(count()).toBeLessThan(before + 5);
+    expect(descriptors()).toBeLessThan(before + 5);
   });
 
   test(

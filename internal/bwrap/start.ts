@@ -20,7 +20,7 @@ import { explainFailure, sandboxHealth } from "./health.ts";
 import { startJanitor } from "./janitor.ts";
 import { endTree } from "./kill.ts";
 import { hostProgram } from "./programs.ts";
-import { firstBytes, readChunks } from "./read.ts";
+import { type Chunks, firstBytes, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
 
 /** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
@@ -119,7 +119,7 @@ function gated(
   standing: StandingSandbox,
   child: Bun.Subprocess,
   channels: Channels,
-  stderr: AsyncGenerator<Uint8Array, void, undefined>,
+  stderr: Chunks,
 ): GatedSandbox {
   return {
     ...standing,
@@ -155,15 +155,11 @@ function writeStdin({ stdin }: Channels, bytes: Uint8Array): void {
 }
 
 /** The closed gate ends the sandbox by itself, at whatever step it is. */
-async function shut(
-  child: Bun.Subprocess,
-  channels: Channels,
-  stderr: AsyncGenerator<Uint8Array, void, undefined>,
-): Promise<void> {
+async function shut(child: Bun.Subprocess, channels: Channels, stderr: Chunks): Promise<void> {
   closeSync(channels.stdout);
   channels.closeGates();
   await endedOrKilled(child);
-  await stderr.return?.();
+  await stderr.return();
 }
 
 /** A bubblewrap that hangs in a mount does not see its gate closed; only then is it killed. */
