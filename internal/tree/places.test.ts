@@ -37,15 +37,21 @@ describe("resolvePlaces()", () => {
       config: "/home/ann/.config/cortexfs",
       secrets: "/home/ann/.local/share/cortexfs/secrets",
     });
-    const env = { XDG_DATA_HOME: "/d", XDG_CONFIG_HOME: "/c", XDG_RUNTIME_DIR: "/r" };
+    const env = { XDG_DATA_HOME: "/d", XDG_CONFIG_HOME: "/c", XDG_RUNTIME_DIR: "/tmp" };
     expect(resolvePlaces({ env, uid })).toEqual({
       mode: "user",
       uid,
       source: "/d/cortexfs/current",
-      runtime: "/r/cortexfs",
+      runtime: "/tmp/cortexfs",
       config: "/c/cortexfs",
       secrets: "/d/cortexfs/secrets",
     });
+  });
+
+  test("takes a private folder when neither the named nor the login's runtime folder is there", () => {
+    const uid = 4_000_000_000;
+    const env = { HOME: "/home/ann", XDG_RUNTIME_DIR: `/run/user/${uid}` };
+    expect(resolvePlaces({ env, uid }).runtime).toBe(`/tmp/cortexfs-${uid}`);
   });
 
   test("takes every place from its own variable, for root too", () => {

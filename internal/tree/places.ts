@@ -74,12 +74,12 @@ export function canonical(path: string): string {
 }
 
 /**
- * A user's runtime base: XDG_RUNTIME_DIR, else the folder a login makes, else a private folder in
- * /tmp, which `ensureRuntimeFolder` refuses when somebody else made it first.
+ * A user's runtime base: XDG_RUNTIME_DIR, else the folder a login makes, else, when neither exists, a
+ * private folder in /tmp, which `ensureRuntimeFolder` refuses when somebody else made it first.
  */
 function userRuntime(env: PlacesOptions["env"], uid: number): string {
   const named = env["XDG_RUNTIME_DIR"];
-  if (named !== undefined && isAbsolute(named)) return join(named, "cortexfs");
+  if (named !== undefined && isAbsolute(named) && isFolder(named)) return join(named, "cortexfs");
   return isFolder(`/run/user/${uid}`) ? `/run/user/${uid}/cortexfs` : `/tmp/cortexfs-${uid}`;
 }
 
