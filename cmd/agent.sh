@@ -10,7 +10,7 @@ usage() {
 }
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-if [ -x "$here/ctx" ]; then ctx=$here/ctx; else ctx=ctx; fi
+if [ -f "$here/ctx" ] && [ -x "$here/ctx" ]; then ctx=$here/ctx; else ctx=ctx; fi
 
 case ${1-} in
   '') usage ;;

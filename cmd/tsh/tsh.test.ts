@@ -90,5 +90,10 @@ describe("the other programs", () => {
     expect(said("--watch", "coder")).toEqual(["agent", "watch", "coder", "--session", "default"]);
     expect(said("--attach", "coder")).toEqual(["agent", "attach", "coder", "--session", "default"]);
     expect(Bun.spawnSync([script]).exitCode).toBe(2);
+    // Beside the sources lies a folder of that name; then the ctx on PATH is meant.
+    const PATH = `${join(place.base, "programs")}:${place.env["PATH"]}`;
+    const source = join(import.meta.dir, "../agent.sh");
+    const { stdout } = Bun.spawnSync(["/bin/sh", source, "coder"], { env: { PATH } });
+    expect(stdout.toString()).toStartWith("agent\nchat\ncoder\n");
   });
 });

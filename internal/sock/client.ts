@@ -103,10 +103,12 @@ function checkServer(connection: Connection, options: ConnectOptions): Connectio
 }
 
 function unreachable(options: ConnectOptions, code: unknown): never {
-  const detail = options.hint === undefined ? {} : { hint: options.hint };
   if (code === "EACCES" || code === "EPERM") {
-    return fail("EACCES", `cannot connect to "${options.path}": permission denied`, detail);
+    return fail("EACCES", `cannot connect to "${options.path}": permission denied`, {
+      hint: "only its owner and root may; run this as one of them",
+    });
   }
+  const detail = options.hint === undefined ? {} : { hint: options.hint };
   const reason = code === "ENOENT" ? "there is no such socket" : "nobody listens there";
   return fail("EHOSTDOWN", `cannot connect to "${options.path}": ${reason}`, detail);
 }

@@ -127,4 +127,9 @@ async function main(): Promise<number> {
   }
 }
 
-process.exit(await main());
+try {
+  process.exit(await main());
+} catch (error) {
+  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(2);
+}

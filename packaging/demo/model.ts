@@ -1,7 +1,7 @@
 // Which model answers: the story server of testdata on loopback, or a server of the person's own.
 // Either way it is a provider file and a model object in the tree, written here as a person would.
 
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ModelServer, startModelServer } from "../../testdata/model-server/server.ts";
 import type { Stage } from "./stage.ts";
@@ -23,8 +23,14 @@ export interface Answering {
 const storyDripMs = 15;
 
 export function chooseModel(wanted: Wanted, deniedTool: string): Answering {
+  if (wanted.baseUrl === "" && `${wanted.model}${wanted.keyFile}` !== "") {
+    throw new Error("MODEL and API_KEY_FILE need BASE_URL=address beside them");
+  }
   if (wanted.baseUrl !== "") {
     if (wanted.model === "") throw new Error("BASE_URL needs MODEL=name beside it");
+    if (wanted.keyFile !== "" && !existsSync(wanted.keyFile)) {
+      throw new Error(`API_KEY_FILE "${wanted.keyFile}" does not exist`);
+    }
     return { name: wanted.model, baseUrl: wanted.baseUrl, story: undefined };
   }
   const story = startModelServer({

@@ -120,6 +120,20 @@ describe("a peer that is not the owner", () => {
   });
 });
 
+test("another user is told whose the agent is, and not to start a server", async () => {
+  if (!isRoot) return console.log("SKIP: another uid needs root");
+  const other = ["setpriv", "--reuid=63999", "--regid=63999", "--clear-groups"];
+  const send = [join(world.dist, "ctx"), "agent", "send", "coder", "hi", "--no-workspace"];
+  const child = Bun.spawn([...other, ...send], {
+    env: { ...world.env, HOME: "/" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const told = await new Response(child.stderr).text();
+  expect([await child.exited, told]).toEqual([13, expect.stringContaining("[EACCES]")]);
+  expect(told).not.toContain("ctxd serve");
+});
+
 describe("what a run is told to do wrongly ends in a coded result, not in an accident", () => {
   async function result(input: string, fields: object = {}) {
     const id = `r-${Math.random()}`;
