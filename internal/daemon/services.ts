@@ -1,5 +1,6 @@
 // Creates the services behind the sockets from the settings, each with what it may know.
 
+import { join } from "node:path";
 import { CodedError } from "../abi/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
@@ -54,6 +55,11 @@ export async function createServices(
     record: settings.record,
     idleMs: settings.sessionIdleMs,
     now: () => new Date(),
+    admit(agent, { workspace, cwd }) {
+      const controls = loadAgent(tree, agent);
+      const home = join(tree.source, "home", `${controls.owner}`, "agent", agent);
+      launcher.check({ agent, controls, home, workspace, cwd });
+    },
   });
   return { server, launcher, sessions };
 }

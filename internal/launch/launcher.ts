@@ -3,6 +3,7 @@
 
 import { CodedError, coded } from "../abi/mod.ts";
 import { endOrphans, type RunningSandbox, startSandbox, stopJanitor } from "../bwrap/mod.ts";
+import { checkWorkFolders } from "./admission.ts";
 import { commandAnswer, nativeAnswer, type Stopped } from "./answer.ts";
 import { GeneratedFolders } from "./generated.ts";
 import { gitEntries, newGitEntries } from "./git.ts";
@@ -47,6 +48,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   }
 
   return {
+    check: (request) => checkWorkFolders(options, request),
     run(request, io) {
       const outcome = launch(request, io);
       running.add(outcome);

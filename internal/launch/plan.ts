@@ -26,8 +26,8 @@ export const tmpBytesMax = 512 * 1024 * 1024;
 /** /dev/shm of one sandbox. Past it ENOSPC inside. */
 export const shmBytesMax = 64 * 1024 * 1024;
 
-const workspaceView = "/workspace";
-const homeView = "/home/agent";
+export const workspaceView = "/workspace";
+export const homeView = "/home/agent";
 
 export interface LaunchPlan {
   readonly spec: SandboxSpec;
@@ -161,7 +161,7 @@ function identityOf({ dev, ino }: Location): { dev: bigint; ino: bigint } {
   return { dev, ino };
 }
 
-function workspacePlan(
+export function workspacePlan(
   path: string,
   mounts: readonly Mount[],
   forbidden: Parameters<typeof grantable>[3],
@@ -191,8 +191,14 @@ function workFolder(request: LaunchRequest, views: readonly string[]): string {
   const fallback = isBelow(standard, workspaceView) && !hasWorkspace ? homeView : standard;
   const base = request.cwd ?? fallback;
   const cwd = resolve("/", base, commandFolder(request) ?? ".");
-  if ([...views, ...ownFolders].some((view) => isBelow(cwd, view))) return cwd;
-  return fail("EACCES", `folder "${cwd}" lies outside of what agent "${request.agent}" sees`, {
+  refuseOutside(request.agent, cwd, views);
+  return cwd;
+}
+
+/** Throws EACCES for a folder that is not in the view; whether it exists is not asked here. */
+export function refuseOutside(agent: string, cwd: string, views: readonly string[]): void {
+  if ([...views, ...ownFolders].some((view) => isBelow(cwd, view))) return;
+  fail("EACCES", `folder "${cwd}" lies outside of what agent "${agent}" sees`, {
     hint: `it sees ${[...views, "/tmp"].join(", ")}`,
   });
 }

@@ -70,7 +70,12 @@ export interface LiveLaunch {
 /** A launch whose tool is not known yet. */
 export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs">;
 
+/** The folders that a request for a run names. */
+export type WorkFolders = Pick<LaunchRequest, "agent" | "controls" | "home" | "workspace" | "cwd">;
+
 export interface Launcher {
+  /** Throws the reason why no launch could have these folders; decides nothing else. */
+  check(request: WorkFolders): void;
   /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
   run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
   /**

@@ -55,6 +55,8 @@ export class FakeLauncher implements Launcher {
     this.answer = () => undefined;
   }
 
+  check() {}
+
   live() {
     return [];
   }

@@ -42,6 +42,8 @@ export interface SessionsOptions {
   readonly record: "arguments" | "digest";
   readonly idleMs: number;
   now(): Date;
+  /** Asked once for an id that is new, before anything is made or recorded for it; may throw. */
+  admit?(agent: string, request: SendRequest): void;
 }
 
 export interface Sessions {
@@ -92,6 +94,7 @@ class Registry implements Sessions {
     return this.#withClaims(agent, owner, (claims) => {
       // A conflict is found before anything is made for the session.
       const admitted = claims.admit(request.id, placement.key, holds);
+      if (admitted.find(request.id) === undefined) this.#options.admit?.(agent, request);
       return this.#with(placement, owner, true, (session) =>
         session.send(request, digest, admitted),
       );

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RawClient } from "./raw-client.ts";
 import { isRoot, World } from "./world.ts";
@@ -162,26 +162,40 @@ describe("what a run is told to do wrongly ends in a coded result, not in an acc
     const answer = frames.find((frame) => frame.type === "tool_result");
     expect(answer?.["status"]).toBe("error");
   });
+});
 
-  test("a working folder outside the view, and one that is missing", async () => {
-    for (const [cwd, code] of [
-      ["/workspace/../..", "EINVAL"],
-      ["/root", "EACCES"],
-      ["/workspace/none", "ENOENT"],
-    ]) {
-      const frames = await result('@call shell.exec {"cmd":"true"}\n@say ok', { cwd });
-      const coded = frames.find((frame) => frame["code"] !== undefined);
-      expect([cwd, coded?.["code"]]).toEqual([cwd, code]);
-    }
+describe("folders that cannot be given refuse the request before anything is written", () => {
+  afterEach(() => {
+    const made = sessions().filter((name) => name !== "wrong");
+    expect(made).toEqual(before.sessions.filter((name) => name !== "wrong"));
   });
 
-  test("a workspace that holds the tree itself", async () => {
-    const frames = await result('@call shell.exec {"cmd":"true"}\n@say ok', {
-      workspace: world.base,
+  const cases: [string, object, string][] = [
+    ["a working folder that climbs out", { cwd: "/workspace/../.." }, "EINVAL"],
+    ["a working folder outside the view", { cwd: "/root" }, "EACCES"],
+    ["a working folder that is missing", { cwd: "/workspace/none" }, "ENOENT"],
+    ["a working folder that is a file", { cwd: "/workspace/file" }, "ENOENT"],
+    ["a workspace that is missing", { workspace: "/nonexistent" }, "ENOENT"],
+    ["a workspace that is relative", { workspace: "work" }, "EINVAL"],
+    ["a workspace that holds the tree", { workspace: world.base }, "EACCES"],
+    ["a workspace in the tree", { workspace: join(world.source, "tool") }, "EACCES"],
+    ["the secrets as workspace", { workspace: join(world.base, "secrets") }, "EACCES"],
+    ["the whole file system as workspace", { workspace: "/" }, "EACCES"],
+    ["the host's /etc as workspace", { workspace: "/etc" }, "EACCES"],
+  ];
+  for (const [what, fields, code] of cases) {
+    test(what, async () => {
+      writeFileSync(join(world.workspace, "file"), "");
+      const peer = client().send({
+        ...{ op: "send", id: `folder-${what}`, session: "folders", workspace: world.workspace },
+        input: "@say never",
+        ...fields,
+      });
+      const error = await peer.until((frame) => frame.type === "error");
+      await peer.closed;
+      expect([error?.["code"], peer.frames.length]).toEqual([code, 1]);
     });
-    const coded = frames.find((frame) => frame["code"] !== undefined);
-    expect(coded?.["code"]).toBe("EACCES");
-  });
+  }
 });
 
 describe("ctx", () => {
