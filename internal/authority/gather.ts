@@ -29,13 +29,13 @@ export function gatherFacts(input: GatherInput): Facts {
   return gather(input).facts;
 }
 
-/** The facts, and the tool that they are about, from the same reading of its files. */
-export function gather(input: GatherInput): { facts: Facts; tool: ToolObject | undefined } {
-  const { tree, agent, controls, server, question } = input;
-  const { object } = question;
-  const search = object.class === "tool" ? searchTool(tree, controls.path, object.name) : undefined;
+/** What the facts of every question about one agent have in common. */
+export type AgentFacts = Omit<Facts, "tool" | "modelPolicy" | "exists">;
+
+export function agentFacts(input: Omit<GatherInput, "question">): AgentFacts {
+  const { tree, agent, controls, server } = input;
   const folder = `agent/${agent}.d`;
-  const facts: Facts = {
+  return {
     agent,
     controls: folder,
     identity: {
@@ -56,6 +56,22 @@ export function gather(input: GatherInput): { facts: Facts; tool: ToolObject | u
     permFile: `${folder}/perm`,
     labelFile: `${folder}/label`,
     mounts: controls.mount,
+  };
+}
+
+/**
+ * The facts, and the tool that they are about, from the same reading of its files. `common` spares
+ * several questions of the same moment the reading of what they share.
+ */
+export function gather(
+  input: GatherInput,
+  common: AgentFacts = agentFacts(input),
+): { facts: Facts; tool: ToolObject | undefined } {
+  const { tree, controls, question } = input;
+  const { object } = question;
+  const search = object.class === "tool" ? searchTool(tree, controls.path, object.name) : undefined;
+  const facts: Facts = {
+    ...common,
     tool: search?.facts,
     modelPolicy: undefined,
     exists: search ? search.facts.search.some(({ found }) => isThere(found)) : true,

@@ -4,7 +4,7 @@
 import type { AgentControls } from "../control/mod.ts";
 import { type ToolObject, type Tree, toolNames } from "../tree/mod.ts";
 import { decide } from "./decide.ts";
-import { type GatherInput, gather, type Server } from "./gather.ts";
+import { type AgentFacts, agentFacts, type GatherInput, gather, type Server } from "./gather.ts";
 import type { Verdict } from "./types.ts";
 
 export interface Authorized {
@@ -13,8 +13,11 @@ export interface Authorized {
 }
 
 /** The decision, and the tool as it was read for it; undefined unless the question found one. */
-export function authorize(input: GatherInput): { verdict: Verdict; tool: ToolObject | undefined } {
-  const { facts, tool } = gather(input);
+export function authorize(
+  input: GatherInput,
+  common?: AgentFacts,
+): { verdict: Verdict; tool: ToolObject | undefined } {
+  const { facts, tool } = gather(input, common);
   return { verdict: decide(facts, input.question), tool };
 }
 
@@ -28,10 +31,11 @@ export interface VisibleInput {
 /** In the order of CTX_PATH, names ascending in each folder; a name counts where it is hit first. */
 export function visibleTools(input: VisibleInput): Authorized[] {
   const names = new Set(input.controls.path.flatMap((folder) => namesIn(input.tree, folder)));
+  const common = agentFacts(input);
   const visible: Authorized[] = [];
   for (const name of names) {
     const question = { object: { class: "tool", name }, permission: "execute" } as const;
-    const { verdict, tool } = authorize({ ...input, question });
+    const { verdict, tool } = authorize({ ...input, question }, common);
     if (verdict.allowed && tool !== undefined) visible.push({ tool, verdict });
   }
   return visible;

@@ -14,6 +14,7 @@ import {
 import { readBeneath, replaceFile } from "../os/mod.ts";
 import { factsBeneath, inFolder } from "./beneath.ts";
 import { isSafePath, type Tree } from "./open.ts";
+import { cachedText } from "./read-cache.ts";
 
 /**
  * Text of a file of the tree, e.g. "agent/coder.d/perm". Throws ENOENT, EMSGSIZE past
@@ -21,24 +22,27 @@ import { isSafePath, type Tree } from "./open.ts";
  * UTF-8 and for a path that is not plain.
  */
 export function readControl(tree: Tree, relative: string): string {
-  checkPath(relative);
-  let bytes: Uint8Array;
-  try {
-    bytes = readBeneath(tree.folder, relative, controlBytesMax);
-  } catch (error) {
-    throw readFailure(relative, error);
-  }
-  return parsedValue(decodeControl(bytes), relative);
+  return readOptional(tree, relative) ?? fail("ENOENT", absentText(relative));
 }
 
 /** `readControl`, with undefined for a file that is not there. */
 export function readOptional(tree: Tree, relative: string): string | undefined {
-  try {
-    return readControl(tree, relative);
-  } catch (error) {
-    if (error instanceof CodedError && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+  checkPath(relative);
+  return cachedText(tree, relative, () => {
+    let bytes: Uint8Array;
+    try {
+      bytes = readBeneath(tree.folder, relative, controlBytesMax);
+    } catch (error) {
+      const failure = readFailure(relative, error);
+      if (failure.code === "ENOENT") return undefined;
+      throw failure;
+    }
+    return parsedValue(decodeControl(bytes), relative);
+  });
+}
+
+function absentText(relative: string): string {
+  return `cannot read ${quoted(relative)}: it does not exist`;
 }
 
 /** The value of a parsed control, or its error with file, line and column. */
