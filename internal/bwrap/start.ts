@@ -9,6 +9,7 @@ import { CodedError, fail } from "../abi/mod.ts";
 import { memoryFile, type ProcessStamp, pipe, processFacts, streamPair } from "../os/mod.ts";
 import {
   encodeArguments,
+  type GateOpening,
   gateReady,
   gateScript,
   gateToken,
@@ -70,12 +71,18 @@ export interface RunningSandbox extends StandingSandbox {
   kill(graceMs?: number): Promise<void>;
 }
 
+export interface LatePayload {
+  readonly opening: GateOpening;
+  /** What the program reads; of a command, its text. */
+  readonly stdin: Uint8Array;
+}
+
 /** A sandbox behind its closed gate. Exactly one of the two methods is called, once. */
 export interface GatedSandbox extends StandingSandbox {
   /** Whether it still stands, as far as is known. */
   readonly alive: boolean;
-  /** Opens the gate: the program runs, with `argument` as its last one and `stdin` to read. */
-  release(late?: { readonly argument: string; readonly stdin: Uint8Array }): RunningSandbox;
+  /** Opens the gate to its program, or to what comes `late` together with its standard input. */
+  release(late?: LatePayload): RunningSandbox;
   /** Ends it with its gate shut: nothing has run. */
   discard(): Promise<void>;
 }
@@ -129,7 +136,7 @@ function gated(
     release(late) {
       try {
         if (late) writeStdin(channels, late.stdin);
-        writeSync(channels.gate, gateToken(late?.argument));
+        writeSync(channels.gate, gateToken(late?.opening));
       } catch (error) {
         // The gate is gone already, so nothing will run; its exit status says so.
         if ((error as { code?: unknown }).code !== "EPIPE") throw error;

@@ -2,10 +2,8 @@
 // adds PWD. CTX_CONTROL_SOCKET joins the list with the capability socket.
 
 import { basename, dirname } from "node:path";
+import { commandPath } from "../sandbox/mod.ts";
 import type { LaunchRequest } from "./types.ts";
-
-/** For the child of shell.exec alone; bash's built-in default may end in ".". */
-export const commandPath = "/usr/local/bin:/usr/bin:/bin";
 
 export function toolEnvironment(
   request: Pick<LaunchRequest, "agent" | "controls" | "home" | "run" | "session" | "tool">,

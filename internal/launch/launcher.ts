@@ -12,7 +12,7 @@ import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
 import { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
-import { lateArgument, planStandby, prepareStandby, Standbys, standbysMax } from "./standby.ts";
+import { latePayload, planStandby, prepareStandby, Standbys, standbysMax } from "./standby.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -120,8 +120,8 @@ async function releasedStandby(
   { request, plan, payload, standbys }: Call,
   stand: Stand,
 ): Promise<RunningSandbox | undefined> {
-  const argument = lateArgument(payload);
-  if (argument === undefined || payload.stdin === undefined) return undefined;
+  const late = latePayload(payload);
+  if (late === undefined) return undefined;
   const taken = await standbys.take(request.run, plan);
   if (taken === undefined) return undefined;
   stand.adopt(taken.stand);
@@ -131,7 +131,7 @@ async function releasedStandby(
     await taken.sandbox.discard();
     return undefined;
   }
-  return taken.sandbox.release({ argument, stdin: payload.stdin });
+  return taken.sandbox.release(late);
 }
 
 async function finish(

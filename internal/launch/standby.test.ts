@@ -101,12 +101,33 @@ describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
     expect((await call(request({ visible: [toolOf(scene, "fs.stat")] }))).early).toBe(false);
   });
 
-  test("leaves a command alone, which starts its own", async () => {
-    await prepared(request());
+  test("serves a shell command too, exactly as a launch of its own would", async () => {
     const io = { signal: new AbortController().signal, onOutput: () => undefined };
-    const outcome = await launcher.run(commandRequest(scene, { cmd: "echo hi" }), io);
-    expect(outcome.output).toBe("hi\n[exit 0]\n");
+    const print =
+      "cut -d' ' -f22 /proc/1/stat; echo \"$0 $PATH $PWD\"; env | sort; cat; exit 3\n\n";
+    for (const separate of [false, true]) {
+      const of = commandRequest(scene, { cmd: `${print}`, separate });
+      await prepared(of);
+      const begun = ticks();
+      const early = await launcher.run(of, io);
+      const late = await launcher.run(of, io);
+      const started = /^[0-9]+$/m;
+      expect(Number(started.exec(early.output)?.[0])).toBeLessThan(begun);
+      expect(early.output.replace(started, "")).toBe(late.output.replace(started, ""));
+      expect([early.exit, late.exit]).toEqual([3, 3]);
+    }
+  });
+
+  test("leaves a command alone that is no shell command or starts elsewhere", async () => {
+    const io = { signal: new AbortController().signal, onOutput: () => undefined };
+    await prepared(request());
+    const array = commandRequest(scene, { cmd: ["echo", "hi"] });
+    expect((await launcher.run(array, io)).output).toBe("hi\n[exit 0]\n");
     expect((await call(request())).early).toBe(true);
+    await prepared(request());
+    const elsewhere = commandRequest(scene, { cmd: "pwd", cwd: "/tmp" });
+    expect((await launcher.run(elsewhere, io)).output).toBe("/tmp\n[exit 0]\n");
+    expect((await call(request())).early).toBe(false);
   });
 
   test("that was killed is replaced, and one that is discarded is gone", async () => {

@@ -3,8 +3,13 @@
 // files as they are then, is the same to the letter, and what stands is checked again. So a changed
 // policy, mount, folder or `.git` is never missed: the call simply builds a sandbox of its own.
 
-import { childDescriptors, type GatedSandbox, standSandbox } from "../bwrap/mod.ts";
-import { bwrapArguments, fitsGateToken } from "../sandbox/mod.ts";
+import {
+  childDescriptors,
+  type GatedSandbox,
+  type LatePayload,
+  standSandbox,
+} from "../bwrap/mod.ts";
+import { bwrapArguments, commandPath, fitsGateToken } from "../sandbox/mod.ts";
 import type { GeneratedFolders } from "./generated.ts";
 import type { Payload } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
@@ -17,7 +22,7 @@ const standbyMsMax = 60_000;
 /** Sandboxes that wait for their call at once. Past it a call builds its own, as under load. */
 export const standbysMax = 4;
 
-/** What every standby runs; the tool's path comes with the token. */
+/** What a standby runs when no command comes; the tool's path comes with the token. */
 const standbyProgram = ["/ctx/bin/ctx", "exec"];
 
 /** A sandbox that stands, and what is to be ended with it. */
@@ -38,7 +43,7 @@ export function planStandby(
   folders: GeneratedFolders,
   request: StandbyRequest,
 ): LaunchPlan | undefined {
-  const tool = request.visible.find(({ builtin, name }) => builtin && name !== "shell.exec");
+  const tool = request.visible.find(({ builtin }) => builtin);
   if (tool === undefined) return undefined;
   try {
     return planLaunch(options, folders, { ...request, tool, args: {}, timeoutMs: 0 });
@@ -75,21 +80,28 @@ export function prepareStandby(
 
 /** Everything that makes two launches interchangeable before a program is chosen. */
 function standbyKey(plan: LaunchPlan): string {
-  const { identity, network, expected } = plan;
+  const { identity, network, expected, spec } = plan;
+  // The gate itself gives a command its PATH.
+  const env = [...spec.env].filter(([name, value]) => name !== "PATH" || value !== commandPath);
   return JSON.stringify([
-    bwrapArguments(plan.spec, childDescriptors),
+    bwrapArguments({ ...spec, env: new Map(env) }, childDescriptors),
     plan.spec.binds.map(({ noexec }) => noexec === true),
     [identity, network?.path],
     expected.map(({ view, dev, ino }) => [view, `${dev}:${ino}`]),
   ]);
 }
 
-/** The path that the token brings, when the payload is one that a standby can run. */
-export function lateArgument({ kind, program, stdin, combined }: Payload): string | undefined {
-  const [runner, word, path, more] = program;
-  const fits = kind === "native" && !combined && stdin !== undefined && more === undefined;
-  if (!fits || path === undefined || !fitsGateToken(path)) return undefined;
-  return runner === standbyProgram[0] && word === standbyProgram[1] ? path : undefined;
+/** What opens the gate of a standby to this payload; undefined when only a launch of its own can. */
+export function latePayload({ kind, program, stdin, combined }: Payload): LatePayload | undefined {
+  const [runner, word, last, more] = program;
+  if (last === undefined || more !== undefined) return undefined;
+  if (kind === "command") {
+    if (runner !== "/bin/sh" || word !== "-c") return undefined;
+    return { opening: { kind, combined }, stdin: new TextEncoder().encode(last) };
+  }
+  const [ctx, exec] = standbyProgram;
+  if (runner !== ctx || word !== exec || stdin === undefined || combined) return undefined;
+  return fitsGateToken(last) ? { opening: { kind: "program", argument: last }, stdin } : undefined;
 }
 
 export class Standbys {

@@ -188,12 +188,15 @@ test("repeated call ids of a provider mean nothing", async () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-test("a sandbox is prepared while the model thinks, again after each call, and given back", async () => {
-  const { context } = await send('@call fs.read {"path":"a"}\n@say done');
+test("a sandbox is prepared for a model that takes its time, where a call is likely", async () => {
+  const { context } = await send('@delay 200\n@call fs.read {"path":"a"}\n@delay 200\n@say done');
   const { run } = context;
   expect(world.launcher.standbys).toEqual([`prepare ${run}`, `prepare ${run}`, `discard ${run}`]);
   world.launcher.standbys.length = 0;
-  const talk = new MemoryContext("hello");
+  const quick = (await send('@call fs.read {"path":"a"}\n@say done')).context;
+  expect(world.launcher.standbys).toEqual([`discard ${quick.run}`]);
+  world.launcher.standbys.length = 0;
+  const talk = new MemoryContext("@delay 200\n@say hello");
   talk.past = [{ kind: "user", run: "r", text: "before" }];
   await createExecutor(world.options)(talk);
   expect(world.launcher.standbys).toEqual([`discard ${talk.run}`]);

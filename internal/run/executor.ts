@@ -16,6 +16,9 @@ import { type Offer, offeredTools } from "./offer.ts";
 import { errorMessage } from "./report.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
+/** How long a model thinks before the sandbox of its next call is built beside it. */
+const prepareAfterMs = 25;
+
 export function createExecutor(options: ExecutorOptions): RunExecutor {
   return async (context) => {
     const usage = new UsageSum();
@@ -50,7 +53,6 @@ async function run(options: ExecutorOptions, context: RunContext, usage: UsageSu
   }
   const offer = offeredTools(options, agent, controls);
   try {
-    if (expectsCalls(context, offer)) prepareSandbox(options, context);
     const answer = await converse(options, context, controls, offer, usage);
     await usage.record(context);
     await context.message(answer);
@@ -96,14 +98,18 @@ async function converse(
   const chain = new ModelChain(options, context, controls);
   for (let step = 0; step < options.modelSteps; step += 1) {
     checkCancelled(context);
-    const answer = await chain.ask(messages, offer.tools, step);
+    // A model that answers at once leaves no time in which a sandbox could be built.
+    const likely = step > 0 || expectsCalls(context, offer);
+    const timer = likely && setTimeout(() => prepareSandbox(options, context), prepareAfterMs);
+    const answer = await chain.ask(messages, offer.tools, step).finally(() => {
+      if (timer) clearTimeout(timer);
+    });
     usage.add(answer);
     if (answer.calls.length === 0) {
       if (answer.text.trim() !== "") return answer.text;
       fail("EIO", `the model answered nothing: "${answer.model}" gave neither text nor a call`);
     }
     messages.push(...(await runCalls(options, context, offer, answer, step)));
-    prepareSandbox(options, context);
   }
   return fail("EMSGSIZE", `the run reached its bound of ${options.modelSteps} model steps`, {
     hint: "ask for less at once, or go on with another message",

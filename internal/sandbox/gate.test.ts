@@ -1,10 +1,20 @@
 // The gate script under every shell that may be /bin/sh here.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { gateReady, gateScript, gateShutStatus, gateToken } from "./gate.ts";
 
 const shells = ["/bin/sh", "/bin/dash", "/bin/bash"].filter((path) => existsSync(path));
+
+/** A file that stands for the gate's socket: the mark is written over its start, the token follows. */
+function gateFile(content: string): number {
+  const path = join(mkdtempSync("/tmp/cortexfs-gate-"), "gate");
+  writeFileSync(path, content);
+  const fd = openSync(path, "r+");
+  rmSync(dirname(path), { recursive: true });
+  return fd;
+}
 
 for (const shell of shells) {
   /** The gate's socket is a FIFO's stand-in: a file with what the host would send. */
@@ -19,6 +29,25 @@ for (const shell of shells) {
       const { exitCode, stdout } = run(gateToken());
       expect(exitCode).toBe(5);
       expect(stdout.toString()).toBe("1024\n");
+    });
+
+    test("becomes a shell command from its input, newlines and all, with a PATH of its own", () => {
+      const command =
+        'printf "%s|" "$PATH" "$0"; cat; echo wrong >&2; test ! -e /proc/self/fd/5\n\n';
+      const opened = (combined: boolean) => {
+        const token = gateToken({ kind: "command", combined });
+        const gate = gateFile(`${" ".repeat(gateReady.length)}\n${token}`);
+        const { stdout, stderr, exitCode } = Bun.spawnSync(
+          [shell, "-c", gateScript(5, false), "gate", "unused"],
+          {
+            stdio: [new TextEncoder().encode(command), "pipe", "pipe", null, null, gate] as never,
+          },
+        );
+        closeSync(gate);
+        return [stdout?.toString(), stderr?.toString(), exitCode];
+      };
+      expect(opened(true)).toEqual(["/usr/local/bin:/usr/bin:/bin|/bin/sh|wrong\n", "", 0]);
+      expect(opened(false)).toEqual(["/usr/local/bin:/usr/bin:/bin|/bin/sh|", "wrong\n", 0]);
     });
 
     for (const sent of ["", "go", "stop\n", "\n"]) {

@@ -15,8 +15,18 @@ export const gateReady = "r";
 /** A last argument that can travel in the token's line: printable, no white space. */
 const lateArgument = /^[!-~]+$/;
 
-/** The line that opens the gate; `argument` is put behind the program's own arguments. */
-export function gateToken(argument?: string): string {
+/**
+ * What the gate becomes: `go` its own program; with `argument` as that program's last one; or a shell
+ * command, whose text is then what the gate's standard input holds.
+ */
+export type GateOpening =
+  | { readonly kind: "program"; readonly argument?: string }
+  | { readonly kind: "command"; readonly combined: boolean };
+
+/** The line that opens the gate. */
+export function gateToken(opening: GateOpening = { kind: "program" }): string {
+  if (opening.kind === "command") return opening.combined ? "cmd joined\n" : "cmd apart\n";
+  const { argument } = opening;
   if (argument === undefined) return "go\n";
   if (!lateArgument.test(argument)) throw new RangeError("the argument does not fit the token");
   return `go ${argument}\n`;
@@ -25,6 +35,9 @@ export function gateToken(argument?: string): string {
 export function fitsGateToken(argument: string): boolean {
   return lateArgument.test(argument);
 }
+
+/** PATH of a shell command; a shell's built-in default may end in ".". */
+export const commandPath = "/usr/local/bin:/usr/bin:/bin";
 
 /** Stands in every gate and so on the command line of every launch of ours. */
 export const gateMark = ": cortexfs gate";
@@ -43,11 +56,19 @@ export function gateScript(descriptor: number, combined: boolean): string {
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
     `read -r t a <&${fd} || exit ${gateShutStatus}`,
-    `[ "$t" = go ] || exit ${gateShutStatus}`,
+    `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
     `ulimit -p ${sandboxProcessesMax} 2>/dev/null || ulimit -u ${sandboxProcessesMax} || exit 126`,
     // A hard limit that is lower already is kept.
     `ulimit -n ${sandboxFilesMax} 2>/dev/null`,
     "ulimit -c 0",
+    `if [ "$t" = cmd ]; then`,
+    // The mark keeps the newlines at the command's end, which a substitution would drop.
+    "c=$(/bin/cat; echo .) || exit 126",
+    `export PATH=${commandPath}`,
+    `exec </dev/null ${fd}<&-`,
+    `[ "$a" = joined ] && exec 2>&1`,
+    `exec /bin/sh -c "\${c%.}"`,
+    "fi",
     `exec "$@" \${a:+"$a"} ${fd}<&-${combined ? " 2>&1" : ""}`,
   ].join("\n");
 }
