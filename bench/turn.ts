@@ -31,9 +31,15 @@ export async function wholeSend(world: World): Promise<Result> {
 }
 
 /** Milliseconds of one call of a tool, from `tool_call` to `tool_result` as a client sees them. */
-export async function callTime(world: World, tool: string, args: unknown): Promise<number> {
+export async function callTime(
+  world: World,
+  tool: string,
+  args: unknown,
+  thinkMs: number,
+): Promise<number> {
   const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
-  const input = `@call ${tool} ${JSON.stringify(args)}\n@say finished`;
+  const think = thinkMs > 0 ? `@delay ${thinkMs}\n` : "";
+  const input = `${think}@call ${tool} ${JSON.stringify(args)}\n@say finished`;
   const id = `call-${crypto.randomUUID()}`;
   client.send(sendRequest(id, "calls", input, world.workspace));
   await client.until((frame) => frame.type === "tool_call");

@@ -19,13 +19,18 @@ import {
 import { parseJson, readInput, toolInputBytesMax, wordsToInput } from "./exec-input.ts";
 
 export async function runFileTool(name: BuiltinName, words: readonly string[]): Promise<number> {
-  if (process.env["CTX_TOOL_MODE"] === "native") return answerNative(await nativeResult(name));
-  return printResult(name, words);
+  if (process.env["CTX_TOOL_MODE"] !== "native") return printResult(name, words);
+  return runNative(name, () => readInput(toolInputBytesMax));
 }
 
-async function nativeResult(name: BuiltinName): Promise<BuiltinResult> {
+/** One native call; an input that cannot be read is an answer too. */
+export async function runNative(name: BuiltinName, input: () => string): Promise<number> {
+  return answerNative(await nativeResult(name, input));
+}
+
+async function nativeResult(name: BuiltinName, input: () => string): Promise<BuiltinResult> {
   try {
-    return await runBuiltin(name, parseJson(readInput(toolInputBytesMax)), process.cwd());
+    return await runBuiltin(name, parseJson(input()), process.cwd());
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     return { status: "error", code: error.code, content: `${error.message} [${error.code}]` };

@@ -7,7 +7,8 @@ import { fail } from "../../internal/abi/mod.ts";
 import { isBuiltinName } from "../../internal/builtin/mod.ts";
 import { isTerminal, printRaw } from "../../internal/cli/mod.ts";
 import type { RunCommands } from "./command.ts";
-import { runFileTool } from "./exec-file-tool.ts";
+import { runFileTool, runNative } from "./exec-file-tool.ts";
+import { readInput, toolInputBytesMax } from "./exec-input.ts";
 
 const help = `Usage: ctx exec OBJECT [INPUT...]
 
@@ -50,6 +51,7 @@ export async function run(argv: readonly string[], commands: RunCommands): Promi
     printRaw(help);
     return path === undefined ? 2 : 0;
   }
+  if (path === "-") return runAwaited();
   const full = path.startsWith("/") ? path : `${process.cwd()}/${path}`;
   const object = objectOf(full);
   if (object === undefined) {
@@ -65,6 +67,23 @@ export async function run(argv: readonly string[], commands: RunCommands): Promi
     });
   }
   return runTool(object.name, input);
+}
+
+/**
+ * `ctx exec -`, for a launcher that starts the runner before it knows the call: the first line of
+ * standard input is the tool's path, the rest its native input. Nothing at all means no call came.
+ */
+function runAwaited(): Promise<number> | number {
+  const text = readInput(toolInputBytesMax);
+  if (text === "") return 0;
+  const cut = text.indexOf("\n");
+  const path = text.slice(0, Math.max(cut, 0));
+  const object = objectOf(path);
+  if (object?.class !== "tool" || !isBuiltinName(object.name) || !insideSandbox()) {
+    return fail("EINVAL", `cannot run ${JSON.stringify(path)}: it is no file tool of a sandbox`);
+  }
+  requireRunnerLine(path);
+  return runNative(object.name, () => text.slice(cut + 1));
 }
 
 /** Refuses a path that is not a built-in object: ENOENT, EACCES or EINVAL. */

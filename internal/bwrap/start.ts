@@ -13,6 +13,7 @@ import {
   gateReady,
   gateScript,
   gateToken,
+  gateWarm,
   type SandboxDescriptors,
 } from "../sandbox/mod.ts";
 import { fenceFile } from "./fence.ts";
@@ -52,6 +53,11 @@ export interface StartOptions {
   readonly combined: boolean;
   /** What the program reads; without it /dev/null; "later" when the release brings it. */
   readonly stdin?: Uint8Array | "later" | undefined;
+  /**
+   * Starts the program once `prepare` is done, with an input of its own: one of ours that does
+   * nothing before it has read it.
+   */
+  readonly warm?: boolean;
   /** Becomes this before bubblewrap starts; only root can. Without it the server's own. */
   readonly identity?: Identity | undefined;
   readonly signal: AbortSignal;
@@ -73,9 +79,14 @@ export interface RunningSandbox extends StandingSandbox {
 
 export interface LatePayload {
   readonly opening: GateOpening;
-  /** What the program reads; of a command, its text. */
-  readonly stdin: Uint8Array;
+  /** The text of a command. */
+  readonly stdin?: Uint8Array;
+  /** What the program that was started early reads; at most `warmInputBytesMax`. */
+  readonly warm?: Uint8Array;
 }
+
+/** What a pipe takes at once, whoever reads it. Past it there is no writing without waiting. */
+export const warmInputBytesMax = 60 * 1024;
 
 /** A sandbox behind its closed gate. Exactly one of the two methods is called, once. */
 export interface GatedSandbox extends StandingSandbox {
@@ -115,6 +126,7 @@ export async function standSandbox(options: StartOptions): Promise<GatedSandbox>
     const standing = { root: { pid: root.pid, startTime: root.startTime }, init };
     await options.prepare?.(standing);
     options.signal.throwIfAborted();
+    if (options.warm) writeSync(channels.gate, gateWarm);
     return gated(standing, child, channels, stderr);
   } catch (error) {
     await shut(child, channels, stderr);
@@ -135,8 +147,9 @@ function gated(
     },
     release(late) {
       try {
-        if (late) writeStdin(channels, late.stdin);
+        if (late?.stdin) writeStdin(channels, late.stdin);
         writeSync(channels.gate, gateToken(late?.opening));
+        if (late?.warm) writeSync(channels.warm as number, late.warm);
       } catch (error) {
         // The gate is gone already, so nothing will run; its exit status says so.
         if ((error as { code?: unknown }).code !== "EPIPE") throw error;
@@ -187,6 +200,8 @@ interface Channels {
   readonly gate: number;
   /** The host's own descriptor of a stdin that comes later. */
   readonly stdin: number | undefined;
+  /** The host's end of the early program's input. */
+  readonly warm: number | undefined;
   /** Descriptors of the child by number; a string is Bun's own word. */
   readonly child: readonly (number | "ignore")[];
   readonly fenced: boolean;
@@ -221,11 +236,15 @@ function openChannels(options: StartOptions): Channels {
     };
     const gates = [block, gate];
     if (input !== undefined && late) gates.push(input);
+    const [warmRead, warm] = options.warm ? keep(pipe(owner)) : [undefined, undefined];
+    if (warmRead !== undefined) childOnly.push(warmRead);
+    if (warm !== undefined) gates.push(warm);
+    const early = warmRead === undefined ? [] : [warmRead];
     return {
-      ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined },
+      ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined, warm },
       child: [
         input ?? "ignore",
-        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences],
+        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
       ],
       fenced: fence !== undefined,
       closeChild: () => close(childOnly),
@@ -241,7 +260,9 @@ function openChannels(options: StartOptions): Channels {
 function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {
   const bwrap =
     hostProgram("bwrap") ?? fail("EHOSTDOWN", sandboxHealth()[0]?.problem ?? "no bwrap");
-  const script = gateScript(gateDescriptor, options.combined);
+  const warm = options.warm ? fenceDescriptor + (channels.fenced ? 1 : 0) : undefined;
+  const { combined } = options;
+  const script = gateScript({ descriptor: gateDescriptor, combined, warm });
   const fence = channels.fenced ? [`/proc/self/fd/${fenceDescriptor}`] : [];
   const gate = [...fence, "/bin/sh", "-c", script, "gate", ...options.program];
   return Bun.spawn([...identityProgram(options.identity), bwrap, "--args", "3", "--", ...gate], {

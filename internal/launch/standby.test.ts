@@ -19,6 +19,7 @@ const missing = process.getuid?.() === 0 ? undefined : "needs root to become the
 if (missing !== undefined) console.log(`SKIP standbys: ${missing}`);
 
 const runner = `#!/bin/sh
+[ "$2" != - ] || { read -r path || exit 0; set -- exec "$path"; }
 read -r line
 set -- "$2" $(cut -d' ' -f22 /proc/1/stat)
 printf '{"type":"result","status":"ok","content":"%s %s %s"}\\n' "$1" "$2" "$(echo "$line" | tr -d '"')"

@@ -8,8 +8,9 @@ import {
   type GatedSandbox,
   type LatePayload,
   standSandbox,
+  warmInputBytesMax,
 } from "../bwrap/mod.ts";
-import { bwrapArguments, commandPath, fitsGateToken } from "../sandbox/mod.ts";
+import { bwrapArguments, commandPath } from "../sandbox/mod.ts";
 import type { GeneratedFolders } from "./generated.ts";
 import type { Payload } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
@@ -22,8 +23,11 @@ const standbyMsMax = 60_000;
 /** Sandboxes that wait for their call at once. Past it a call builds its own, as under load. */
 export const standbysMax = 4;
 
-/** What a standby runs when no command comes; the tool's path comes with the token. */
-const standbyProgram = ["/ctx/bin/ctx", "exec"];
+/**
+ * The runner, started before its call: it reads the tool's path and input, and does nothing before.
+ * A shell command takes its place.
+ */
+const standbyProgram = ["/ctx/bin/ctx", "exec", "-"];
 
 /** A sandbox that stands, and what is to be ended with it. */
 export interface Standing {
@@ -69,6 +73,7 @@ export function prepareStandby(
         program: standbyProgram,
         combined: false,
         stdin: "later",
+        warm: true,
       });
       return { sandbox, stand };
     } catch {
@@ -101,7 +106,9 @@ export function latePayload({ kind, program, stdin, combined }: Payload): LatePa
   }
   const [ctx, exec] = standbyProgram;
   if (runner !== ctx || word !== exec || stdin === undefined || combined) return undefined;
-  return fitsGateToken(last) ? { opening: { kind: "program", argument: last }, stdin } : undefined;
+  const warm = Buffer.concat([Buffer.from(`${last}\n`), stdin]);
+  const fits = warm.length <= warmInputBytesMax && !last.includes("\n");
+  return fits ? { opening: { kind: "program" }, warm } : undefined;
 }
 
 export class Standbys {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gateReady, gateScript, gateShutStatus, gateToken } from "./gate.ts";
+import { gateReady, gateScript, gateShutStatus, gateToken, gateWarm } from "./gate.ts";
 
 const shells = ["/bin/sh", "/bin/dash", "/bin/bash"].filter((path) => existsSync(path));
 
@@ -20,7 +20,13 @@ for (const shell of shells) {
   /** The gate's socket is a FIFO's stand-in: a file with what the host would send. */
   const run = (sent: string, combined = true, program = ["/bin/sh", "-c", "ulimit -n; exit 5"]) =>
     Bun.spawnSync(
-      [shell, "-c", `exec 5<>/dev/fd/0; ${gateScript(5, combined)}`, "gate", ...program],
+      [
+        shell,
+        "-c",
+        `exec 5<>/dev/fd/0; ${gateScript({ descriptor: 5, combined })}`,
+        "gate",
+        ...program,
+      ],
       { stdin: new TextEncoder().encode(`${" ".repeat(gateReady.length)}\n${sent}`) },
     );
 
@@ -38,7 +44,7 @@ for (const shell of shells) {
         const token = gateToken({ kind: "command", combined });
         const gate = gateFile(`${" ".repeat(gateReady.length)}\n${token}`);
         const { stdout, stderr, exitCode } = Bun.spawnSync(
-          [shell, "-c", gateScript(5, false), "gate", "unused"],
+          [shell, "-c", gateScript({ descriptor: 5, combined: false }), "gate", "unused"],
           {
             stdio: [new TextEncoder().encode(command), "pipe", "pipe", null, null, gate] as never,
           },
@@ -49,6 +55,31 @@ for (const shell of shells) {
       expect(opened(true)).toEqual(["/usr/local/bin:/usr/bin:/bin|/bin/sh|wrong\n", "", 0]);
       expect(opened(false)).toEqual(["/usr/local/bin:/usr/bin:/bin|/bin/sh|", "wrong\n", 0]);
     });
+
+    for (const kind of ["program", "command"] as const) {
+      test(`a program that was started early ${kind === "program" ? "answers" : "gives way"}`, () => {
+        const opening = kind === "program" ? { kind } : { kind, combined: false };
+        const gate = gateFile(`${" ".repeat(gateReady.length)}\n${gateWarm}${gateToken(opening)}`);
+        const early = gateFile("its input\n");
+        const { stdout, stderr, exitCode } = Bun.spawnSync(
+          [
+            ...[shell, "-c", gateScript({ descriptor: 5, combined: false, warm: 6 }), "gate"],
+            // What it would print comes after the time in which a command takes its place.
+            ...["/bin/sh", "-c", "read -r line; sleep 0.2; echo early $line; exit 7"],
+          ],
+          {
+            stdio: [
+              new TextEncoder().encode("echo late; ls /proc/self/fd"),
+              ...["pipe", "pipe", null, null, gate, early],
+            ] as never,
+          },
+        );
+        for (const fd of [gate, early]) closeSync(fd);
+        const expected =
+          kind === "program" ? ["early its input\n", "", 7] : ["late\n0\n1\n2\n3\n", "", 0];
+        expect([stdout?.toString(), stderr?.toString(), exitCode]).toEqual(expected);
+      });
+    }
 
     for (const sent of ["", "go", "stop\n", "\n"]) {
       test(`runs nothing for ${JSON.stringify(sent)}`, () => {

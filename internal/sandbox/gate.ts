@@ -12,29 +12,22 @@ export const sandboxFilesMax = 1024;
 /** What the gate writes when it waits. */
 export const gateReady = "r";
 
-/** A last argument that can travel in the token's line: printable, no white space. */
-const lateArgument = /^[!-~]+$/;
-
-/**
- * What the gate becomes: `go` its own program; with `argument` as that program's last one; or a shell
- * command, whose text is then what the gate's standard input holds.
- */
+/** What the gate becomes: its own program, or a shell command that its standard input holds. */
 export type GateOpening =
-  | { readonly kind: "program"; readonly argument?: string }
+  | { readonly kind: "program" }
   | { readonly kind: "command"; readonly combined: boolean };
 
 /** The line that opens the gate. */
 export function gateToken(opening: GateOpening = { kind: "program" }): string {
-  if (opening.kind === "command") return opening.combined ? "cmd joined\n" : "cmd apart\n";
-  const { argument } = opening;
-  if (argument === undefined) return "go\n";
-  if (!lateArgument.test(argument)) throw new RangeError("the argument does not fit the token");
-  return `go ${argument}\n`;
+  if (opening.kind === "program") return "go\n";
+  return opening.combined ? "cmd joined\n" : "cmd apart\n";
 }
 
-export function fitsGateToken(argument: string): boolean {
-  return lateArgument.test(argument);
-}
+/**
+ * The line before the token that starts the program already. It must be one of ours that does
+ * nothing until its own input, on the `warm` descriptor, says what to do; a command replaces it.
+ */
+export const gateWarm = "warm\n";
 
 /** PATH of a shell command; a shell's built-in default may end in ".". */
 export const commandPath = "/usr/local/bin:/usr/bin:/bin";
@@ -45,23 +38,35 @@ export const gateMark = ": cortexfs gate";
 /** Exit status of a gate that was never opened. */
 export const gateShutStatus = 125;
 
+export interface GateScriptOptions {
+  /** The token's socket; one digit, as all descriptors here. */
+  readonly descriptor: number;
+  /** Standard error goes where standard output goes, so that both keep their order of arrival. */
+  readonly combined: boolean;
+  /** The input of a program that is started before the token. */
+  readonly warm?: number | undefined;
+}
+
 /**
  * The script for `/bin/sh -c SCRIPT gate PROGRAM ARG…`. dash calls the process limit -p, bash -u;
- * in bash -p is the pipe size, which cannot be set and fails. `combined` sends standard error where
- * standard output goes, so that both keep their order of arrival. `descriptor` must be one digit.
+ * in bash -p is the pipe size, which cannot be set and fails.
  */
-export function gateScript(descriptor: number, combined: boolean): string {
+export function gateScript({ descriptor, combined, warm }: GateScriptOptions): string {
   const fd = `${descriptor}`;
+  const read = `read -r t a <&${fd} || exit ${gateShutStatus}`;
   return [
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
-    `read -r t a <&${fd} || exit ${gateShutStatus}`,
-    `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
+    read,
     `ulimit -p ${sandboxProcessesMax} 2>/dev/null || ulimit -u ${sandboxProcessesMax} || exit 126`,
     // A hard limit that is lower already is kept.
     `ulimit -n ${sandboxFilesMax} 2>/dev/null`,
     "ulimit -c 0",
+    "p=",
+    ...(warm === undefined ? [] : warmLines(fd, `${warm}`, read)),
+    `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
     `if [ "$t" = cmd ]; then`,
+    `[ -n "$p" ] && { kill -9 "$p"; wait "$p"; } 2>/dev/null`,
     // The mark keeps the newlines at the command's end, which a substitution would drop.
     "c=$(/bin/cat; echo .) || exit 126",
     `export PATH=${commandPath}`,
@@ -69,6 +74,18 @@ export function gateScript(descriptor: number, combined: boolean): string {
     `[ "$a" = joined ] && exec 2>&1`,
     `exec /bin/sh -c "\${c%.}"`,
     "fi",
-    `exec "$@" \${a:+"$a"} ${fd}<&-${combined ? " 2>&1" : ""}`,
+    `[ -n "$p" ] && { wait "$p"; exit; }`,
+    `exec "$@" ${fd}<&-${combined ? " 2>&1" : ""}`,
   ].join("\n");
+}
+
+function warmLines(fd: string, warm: string, read: string): string[] {
+  return [
+    `if [ "$t" = ${gateWarm.trim()} ]; then`,
+    `"$@" <&${warm} ${warm}<&- ${fd}<&- &`,
+    "p=$!",
+    read,
+    "fi",
+    `exec ${warm}<&-`,
+  ];
 }

@@ -11,7 +11,13 @@ const [infoRead, infoWrite] = pipe();
 const [blocked, _held] = pipe();
 const bwrap = hostProgram("bwrap") ?? "bwrap";
 const options = ["--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "--info-fd", "3"];
-const gate = ["/bin/sh", "-c", gateScript(5, true), "gate", process.argv[2] ?? ""];
+const gate = [
+  "/bin/sh",
+  "-c",
+  gateScript({ descriptor: 5, combined: true }),
+  "gate",
+  process.argv[2] ?? "",
+];
 const outer = Bun.spawn([bwrap, ...options, "--userns-block-fd", "4", "--", ...gate], {
   stdio: ["ignore", "ignore", "ignore", infoWrite, blocked],
 });
