@@ -41,6 +41,3 @@ export interface FastCommand {
 
 /** Runs one command line, without the leading `ctx`. */
 export type RunCommands = (argv: readonly string[]) => Promise<number>;
-
-/** Loads the part of the program that has all commands. */
-export type LoadCommands = () => Promise<{ run: RunCommands }>;

@@ -1,9 +1,10 @@
-// The start of every command that is not on a path of its own.
+// The start of every command that is not in the flat part.
 
 import { runMain } from "../../internal/cli/mod.ts";
-import type { LoadCommands } from "./command.ts";
 import { help } from "./help.ts";
 
-export function start(commands: LoadCommands): Promise<never> {
+export const commands = () => import("./dispatch.ts");
+
+export function start(): Promise<never> {
   return runMain("ctx", commands, help);
 }

@@ -14,7 +14,7 @@ import { factsBeneath, makeFolderBeneath, syncBeneath, writeBeneath } from "./be
 import { loadModel } from "./model.ts";
 import { objectFile } from "./object-file.ts";
 import type { Tree } from "./open.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./place-names.ts";
 import { loadProviders, type Provider } from "./providers.ts";
 
 /**

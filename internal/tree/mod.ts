@@ -22,7 +22,8 @@ export {
   toolNames,
   viewToSource,
 } from "./open.ts";
-export { type Places, resolvePlaces, treeRuntime } from "./places.ts";
+export { type Places, placesWith, runtimeOfTree } from "./place-names.ts";
+export { resolvePlaces, treeRuntime } from "./places.ts";
 export { loadProviders, type Provider, type ProviderFormat, parseProvider } from "./providers.ts";
 export { ensureRuntimeFolder } from "./runtime-folder.ts";
 export { loadTool, type ToolObject } from "./tool.ts";

@@ -165,3 +165,13 @@ describe("the runtime folder", () => {
     expect(refusal(() => ensureRuntimeFolder(at("theirs/run"), 0o700)).code).toBe("EACCES");
   });
 });
+
+test("a source is absolute and plain, whatever way it was named", () => {
+  const named = (source: string) =>
+    resolvePlaces({ source, env: { HOME: "/h" }, uid: 1000 }).source;
+  expect(named("/a//b/./c/../d/")).toBe("/a/b/d");
+  expect(named("/..")).toBe("/");
+  expect(named("x/y")).toBe(`${process.cwd()}/x/y`);
+  const { config } = resolvePlaces({ env: { HOME: "/h//" }, uid: 1000 });
+  expect(config).toBe("/h/.config/cortexfs");
+});

@@ -10,7 +10,7 @@ import { CodedError, coded, controlBytesMax, fail, isObjectName, quoted } from "
 import { decodeControl, parseJsonObject, u32Max } from "../control/mod.ts";
 import { openBeneath, openPath, readWhole } from "../os/mod.ts";
 import { parsedValue } from "./control-file.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./place-names.ts";
 
 /** Wire formats, best first where a provider offers several. `openai.chat` is any compatible one. */
 export const providerFormats = [

@@ -43,8 +43,8 @@ export async function compile(job: CompileJob): Promise<void> {
   renameSync(outfile, job.target);
 }
 
-/** `import("./flat-NAME.ts")` in a main: a part that becomes one piece of code. */
-const flatImport = /import\("\.\/(flat-[a-z-]+)\.ts"\)/g;
+/** The parts of a main that become one piece of code each. */
+const flatParts = /"\.\/(flat[a-z-]*)\.ts"/g;
 
 /**
  * Splitting makes a piece of code for every set of shared modules, and each piece costs a start
@@ -53,21 +53,19 @@ const flatImport = /import\("\.\/(flat-[a-z-]+)\.ts"\)/g;
  */
 async function withFlatParts(job: CompileJob, name: string): Promise<string> {
   const main = resolve(job.top, job.entry);
+  const folder = dirname(main);
   const text = readFileSync(main, "utf8");
-  const parts = [...text.matchAll(flatImport)].map((match) => match[1] as string);
+  const parts = [...text.matchAll(flatParts)].map((match) => match[1] as string);
   if (parts.length === 0) return job.entry;
   for (const part of parts) {
     const file = join(job.scratch, `${name}-${part}.js`);
-    const source = join(dirname(main), `${part}.ts`);
-    const flat = ["--format=esm", "--target=bun", `--outfile=${file}`, source];
+    const flat = ["--format=esm", "--target=bun", `--outfile=${file}`, join(folder, `${part}.ts`)];
     await bundle(job, join(job.scratch, `${name}-${part}.meta.json`), flat);
   }
-  const rewritten = text
-    .replaceAll(flatImport, (_, part: string) => `import("./${name}-${part}.js")`)
-    .replaceAll(/import\("\.\/([a-z-]+\.ts)"\)/g, (_, file: string) => {
-      return `import(${JSON.stringify(join(dirname(main), file))})`;
-    });
   const entry = join(job.scratch, `${name}-main.ts`);
+  const rewritten = text
+    .replaceAll(flatParts, (_, part: string) => `"./${name}-${part}.js"`)
+    .replaceAll(/"\.\/([a-z-]+\.ts)"/g, (_, file: string) => JSON.stringify(join(folder, file)));
   writeFileSync(entry, rewritten);
   return entry;
 }
