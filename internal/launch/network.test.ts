@@ -19,6 +19,7 @@ function whyNoNetwork(): string | undefined {
   if (!existsSync("/usr/bin/python3")) return "there is no /usr/bin/python3";
   if (hostProgram("pasta") === undefined) return "pasta is not installed";
   if (!existsSync("/dev/net")) return "there is no /dev/net";
+  if (process.getuid?.() !== 0) return "needs root to lay a network of its own";
   return whyNot();
 }
 const missing = whyNoNetwork();

@@ -36,8 +36,9 @@ export class SessionFacts {
   last: LastRun | undefined;
   updated: string | undefined;
   cwd: string | undefined;
-  /** The newest text of the assistant. */
+  /** The newest text of the assistant, whose pieces are messages of one run. */
   latest: string | undefined;
+  #latestRun: string | undefined;
 
   add({ event, message }: StoredRecord): void {
     this.updated = event.ts;
@@ -49,7 +50,7 @@ export class SessionFacts {
         this.cwd = event.workspace ?? event.cwd ?? this.cwd;
         break;
       case "message":
-        if (event.role === "assistant") this.latest = message?.content[0]?.text ?? "";
+        if (event.role === "assistant") this.#say(run, message?.content[0]?.text ?? "");
         break;
       case "tool.call":
         this.open.get(run)?.calls.set(event.call ?? "", event.object ?? "");
@@ -63,6 +64,11 @@ export class SessionFacts {
         break;
       default:
     }
+  }
+
+  #say(run: string, text: string): void {
+    this.latest = run === this.#latestRun ? `${this.latest ?? ""}${text}` : text;
+    this.#latestRun = run;
   }
 
   #accept(request: string, fact: RequestFact): void {

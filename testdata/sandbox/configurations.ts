@@ -1,6 +1,7 @@
 // The three ways in which an agent can be run, for tests that must hold in each: by a root server as
 // another uid, by a user's own server, and as uid 0 where the host allows it.
 
+import { supplementaryGroups } from "../../internal/os/mod.ts";
 import { makeScene, type Scene } from "./scene.ts";
 
 /** Made-up uids that no account of the host has. */
@@ -18,7 +19,9 @@ export interface Configuration {
   readonly as: readonly string[];
 }
 
-export const configurations: readonly Configuration[] = [
+const isRoot = process.getuid?.() === 0;
+
+const rootConfigurations: readonly Configuration[] = [
   {
     name: "root server, agent uid 61184",
     kernelUid: systemAgentUid,
@@ -42,11 +45,25 @@ export const configurations: readonly Configuration[] = [
   },
 ];
 
+/** Without root only the server of the very user who runs the tests can be tried. */
+const ownConfiguration: Configuration = {
+  name: "a user's own server",
+  kernelUid: process.getuid?.() ?? 0,
+  groups: isRoot ? [] : supplementaryGroups(),
+  scene: () => {
+    const uid = process.getuid?.() ?? 0;
+    return makeScene({ agentUid: uid, serverUid: uid, groups: supplementaryGroups() });
+  },
+  as: [],
+};
+
+export const configurations = isRoot ? rootConfigurations : [ownConfiguration];
+
 const driver = new URL("./run-command.ts", import.meta.url).pathname;
 
 /** Why these tests cannot run here; undefined when they can. */
 export function whyNot(): string | undefined {
-  if (process.getuid?.() !== 0) return "needs root to become the other users";
+  if (!isRoot) return undefined;
   for (const path of [process.execPath, driver]) {
     const reach = [...userPrefix(), "/bin/sh", "-c", `test -r "${path}"`];
     if (Bun.spawnSync(reach).exitCode !== 0) return `uid ${userUid} cannot read ${path}`;
@@ -55,7 +72,7 @@ export function whyNot(): string | undefined {
 }
 
 function userPrefix(): readonly string[] {
-  return configurations.find(({ kernelUid }) => kernelUid === userUid)?.as ?? [];
+  return rootConfigurations.find(({ kernelUid }) => kernelUid === userUid)?.as ?? [];
 }
 
 export interface DriverOutcome {

@@ -35,7 +35,7 @@ export function makeScene(input: Pick<Scene, "agentUid" | "serverUid"> & Partial
   const folder = (path: string, uid: number, mode = 0o755) => {
     mkdirSync(path, { recursive: true });
     chmodSync(path, mode);
-    chownSync(path, uid, uid);
+    give(path, uid);
   };
   for (const path of [base, scene.source, scene.runtime]) folder(path, serverUid);
   for (const name of ["bin", "model", "agent", "agent/coder.d", "tool", "home"]) {
@@ -52,16 +52,21 @@ export function makeScene(input: Pick<Scene, "agentUid" | "serverUid"> & Partial
   folder(join(scene.source, home, "session"), agentUid);
   folder(session, agentUid);
   writeFileSync(join(session, "events.jsonl"), "{}\n");
-  chownSync(join(session, "events.jsonl"), agentUid, agentUid);
+  give(join(session, "events.jsonl"), agentUid);
   folder(scene.workspace, agentUid);
   return scene;
+}
+
+/** Only root can give files away; a user's scene is the user's own already. */
+function give(path: string, uid: number): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, uid);
 }
 
 export function controlsOf(scene: Scene, change: Partial<AgentControls> = {}): AgentControls {
   return {
     owner: scene.agentUid,
     uid: scene.agentUid,
-    gid: scene.agentUid,
+    gid: process.getuid?.() === scene.agentUid ? (process.getgid?.() ?? 0) : scene.agentUid,
     groups: scene.groups,
     perm: { read: true, write: true, execute: true },
     label: { text: "user_u:agent_r:coder_t:s0", type: "coder_t" },
