@@ -18,7 +18,7 @@ test("latest is the whole newest answer, however many messages it is kept in", (
     });
   };
   const long = "x".repeat(2 * frameTextUnitsMax + 7);
-  pieces(long, frameTextUnitsMax).forEach((part, at) => say("run-1", part, at + 1));
+  for (const [at, part] of pieces(long, frameTextUnitsMax).entries()) say("run-1", part, at + 1);
   expect(facts.latest).toBe(long);
   say("run-2", "short", 9);
   expect(facts.latest).toBe("short");
