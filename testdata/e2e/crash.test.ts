@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.destroy());
 
-/** Two calls with a side effect each, so that a call run twice would show in the file. */
+/**
+ * Two calls with a side effect each, so that a call run twice would show in the file, and pauses of
+ * the model in which the next sandbox is built and waits.
+ */
 function script(round: number): string {
   const call = (n: number) =>
     `@call shell.exec {"cmd":"echo ${n} >> /workspace/did-${round}; sleep 0.05"}`;
-  return `${call(1)}\n${call(2)}\n@say done`;
+  return `${call(1)}\n@delay 120\n${call(2)}\n@delay 80\n@say done`;
 }
 
 /** Cuts a run at a random moment; gives back what the client had been told by then. */
@@ -65,7 +68,7 @@ function check(round: number, told: Frame[]): void {
 test(`kill -9 at ${kills} random moments loses nothing, repeats nothing and leaves nothing`, async () => {
   const outcomes: Frame[][] = [];
   for (let round = 0; round < kills; round++) {
-    outcomes.push(await cut(round, Math.random() * 450));
+    outcomes.push(await cut(round, Math.random() * 600));
     expect(await leftoversAfterGrace(world)).toEqual([]);
   }
   await world.serve();

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startModelServer } from "../model-server/server.ts";
-import { leftoversAfterGrace } from "./leftovers.ts";
+import { leftovers, leftoversAfterGrace } from "./leftovers.ts";
+import { RawClient } from "./raw-client.ts";
 import { World } from "./world.ts";
 
 const world = new World();
@@ -144,5 +145,20 @@ test("cancel from another process ends the run and everything it started", async
   }
   expect(await child.exited).toBe(130);
   expect(world.events("stop").at(-1)).toMatchObject({ type: "run.done", status: "cancelled" });
+  expect(await leftoversAfterGrace(world)).toEqual([]);
+});
+
+test("a run cancelled while the model thinks leaves no sandbox that waited for its next call", async () => {
+  const client = new RawClient(`${world.source}/agent/coder.sock`, world.uid).send({
+    ...{ op: "send", id: "thinking", session: "thinking", workspace: world.workspace },
+    input: '@call fs.stat {"path":"/workspace"}\n@delay 20000\n@say never',
+  });
+  await client.until((frame) => frame.type === "tool_result");
+  const until = Date.now() + 10_000;
+  while (leftovers(world).length === 0 && Date.now() < until) await Bun.sleep(5);
+  expect(leftovers(world).length).toBeGreaterThan(0);
+  const run = client.frames[0]?.run ?? "";
+  expect((await world.run(["ctx", "agent", "cancel", "coder", run])).exit).toBe(0);
+  expect(await client.done()).toMatchObject({ status: "cancelled" });
   expect(await leftoversAfterGrace(world)).toEqual([]);
 });
