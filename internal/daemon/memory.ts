@@ -3,7 +3,7 @@
 // alone a server of 75 MiB grew past 240 in a thousand tool calls; with this it stays where it was.
 
 /** Time from the end of some work to the collection for it; whatever ends meanwhile shares it. */
-export const collectAfterMs = 2000;
+export const collectAfterMs = 1000;
 
 export interface Collector {
   /** Some work has ended. */
