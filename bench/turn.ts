@@ -73,7 +73,7 @@ export async function memoryAfterTurns(world: World): Promise<Result> {
   };
   await Promise.all(Array.from({ length: sessions }, (_, session) => client(session)));
   const busy = residentKiB(world.serverPid) / 1024;
-  // The server gives memory back two seconds after its last work.
+  // The server gives memory back a second after its last work.
   await Bun.sleep(settleMs);
   const turn = `a turn ${median(milliseconds).toFixed(0)} ms`;
   return {
