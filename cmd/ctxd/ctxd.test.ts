@@ -17,6 +17,7 @@ import {
 import { join, resolve } from "node:path";
 import { askAgent, askControl, ensureServer } from "../../internal/client/mod.ts";
 import type { OpFrame } from "../../internal/interaction/mod.ts";
+import { supplementaryGroups } from "../../internal/os/mod.ts";
 import { bootstrap, type Places, resolvePlaces, treeRuntime } from "../../internal/tree/mod.ts";
 
 const uid = process.getuid?.() ?? 0;
@@ -42,7 +43,9 @@ beforeEach(() => {
   writeFileSync(ctxdBinary, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
   chmodSync(ctxdBinary, 0o755);
   const source = join(base, "tree");
-  bootstrap({ source, owner: { uid, gid }, groups: [], binaries: programs });
+  // A server that is not root can drop none of its groups, so its agents have them all.
+  const groups = supplementaryGroups();
+  bootstrap({ source, owner: { uid, gid }, groups, binaries: programs });
   // An agent of uid 0 runs only where the host says so.
   if (uid === 0) writeFileSync(join(base, "config/ctxd.conf"), "root_agents=allow\n");
   env = {

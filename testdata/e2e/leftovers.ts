@@ -13,6 +13,23 @@ function status(pid: string): string {
 }
 
 export function leftovers(world: World): string[] {
+  return processes(({ name, uid, parent }) =>
+    isRoot ? uid === world.uid : name === "bwrap" && parent === 1,
+  );
+}
+
+/** The sandboxes that the world's server has now. */
+export function sandboxes(world: World): string[] {
+  return processes(({ name, parent }) => name === "bwrap" && parent === world.serverPid);
+}
+
+interface Process {
+  readonly name: string;
+  readonly uid: number;
+  readonly parent: number;
+}
+
+function processes(wanted: (process: Process) => boolean): string[] {
   const found: string[] = [];
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const text = status(pid);
@@ -20,7 +37,7 @@ export function leftovers(world: World): string[] {
     const name = text.match(/^Name:\s+(.*)$/m)?.[1] ?? "";
     const uid = Number(text.match(/^Uid:\s+(\d+)/m)?.[1]);
     const parent = Number(text.match(/^PPid:\s+(\d+)/m)?.[1]);
-    if (isRoot ? uid === world.uid : name === "bwrap" && parent === 1) found.push(`${pid} ${name}`);
+    if (wanted({ name, uid, parent })) found.push(`${pid} ${name}`);
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startModelServer } from "../model-server/server.ts";
-import { leftovers, leftoversAfterGrace } from "./leftovers.ts";
+import { leftoversAfterGrace, sandboxes } from "./leftovers.ts";
 import { RawClient } from "./raw-client.ts";
 import { World } from "./world.ts";
 
@@ -155,10 +155,12 @@ test("a run cancelled while the model thinks leaves no sandbox that waited for i
   });
   await client.until((frame) => frame.type === "tool_result");
   const until = Date.now() + 10_000;
-  while (leftovers(world).length === 0 && Date.now() < until) await Bun.sleep(5);
-  expect(leftovers(world).length).toBeGreaterThan(0);
+  while (sandboxes(world).length === 0 && Date.now() < until) await Bun.sleep(5);
+  expect(sandboxes(world).length).toBe(1);
   const run = client.frames[0]?.run ?? "";
   expect((await world.run(["ctx", "agent", "cancel", "coder", run])).exit).toBe(0);
   expect(await client.done()).toMatchObject({ status: "cancelled" });
+  while (sandboxes(world).length > 0 && Date.now() < until) await Bun.sleep(5);
+  expect(sandboxes(world)).toEqual([]);
   expect(await leftoversAfterGrace(world)).toEqual([]);
 });
