@@ -4,8 +4,7 @@
 export interface Result {
   readonly name: string;
   readonly value: number;
-  /** Undefined for a figure that is shown beside one with a limit. */
-  readonly limit: number | undefined;
+  readonly limit: number;
   readonly unit: "times" | "s" | "MiB";
   readonly detail: string;
 }
@@ -56,11 +55,10 @@ export async function runProgram(
 }
 
 export function print(result: Result): boolean {
-  const within = result.limit === undefined || result.value <= result.limit;
+  const within = result.value <= result.limit;
   const shown = `${result.value.toFixed(2)} ${result.unit}`.padStart(12);
-  const verdict = result.limit === undefined ? "    " : within ? "ok  " : "OVER";
-  const text = result.limit === undefined ? "" : `at most ${result.limit} ${result.unit}`;
-  const limit = text.padEnd(18);
+  const verdict = within ? "ok  " : "OVER";
+  const limit = `at most ${result.limit} ${result.unit}`.padEnd(18);
   process.stdout.write(`${verdict} ${result.name.padEnd(44)}${shown}  ${limit} ${result.detail}\n`);
   return within;
 }

@@ -17,20 +17,33 @@ export async function glance(argv: readonly string[]): Promise<string | undefine
 
 async function glanceAtStatus(json: boolean): Promise<string | undefined> {
   const { env } = process;
-  // The current folder is left below, so nothing may depend on it; a mounted view is looked for
-  // elsewhere.
-  if (env["CTX_ROOT"] || !(env["CTX_SOURCE"] ?? "").startsWith("/")) return undefined;
+  // The current folder is left below, so no relative name may depend on it.
+  const source = env["CTX_SOURCE"];
+  if (env["CTX_ROOT"] || (source && !source.startsWith("/"))) return undefined;
+  // Where there is a /ctx the full command finds out whether it is a mounted view.
+  if (!source && canEnter("/ctx")) return undefined;
   try {
     const places = placesWith({ env, uid: process.getuid?.() ?? 0 }, () => true);
-    const { source, runtime, mode } = places;
+    const { runtime, mode } = places;
     const server = await askServer(() => {
-      process.chdir(source);
+      process.chdir(places.source);
       process.chdir(runtimeOfTree(runtime, process.cwd()));
     });
     if (server === undefined || server === "silent" || server.faults.length > 0) return undefined;
-    return statusText({ source, root: source, runtime, mode, agents: server.agents, server }, json);
+    const root = places.source;
+    const agents = [...server.agents].sort();
+    return statusText({ source: root, root, runtime, mode, agents, server }, json);
   } catch {
     return undefined;
+  }
+}
+
+function canEnter(folder: string): boolean {
+  try {
+    process.chdir(folder);
+    return true;
+  } catch {
+    return false;
   }
 }
 
