@@ -2,6 +2,7 @@
 
 export * from "./codes.ts";
 export * from "./error.ts";
+export * from "./judgement.ts";
 export * from "./limits.ts";
 export * from "./names.ts";
 export * from "./quote.ts";

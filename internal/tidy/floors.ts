@@ -13,6 +13,10 @@ const floors: Readonly<Record<string, number>> = {
   policy: 0,
   sandbox: 0,
   prompt: 0,
+  wire: 0,
+  envelope: 0,
+  capability: 0,
+  window: 0,
   os: 1,
   sock: 1,
   bwrap: 1,
@@ -28,6 +32,7 @@ const floors: Readonly<Record<string, number>> = {
   daemon: 3,
   client: 3,
   doctor: 3,
+  conformance: 3,
   cli: 4,
   cmd: 4,
 };
@@ -39,6 +44,10 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   bwrap: ["os"],
   // Policy lines are parsed as a control; policy gives them meaning.
   policy: ["control"],
+  // The full wires are judged in bytes of a line and decode into the neutral shapes.
+  wire: ["frame", "interaction"],
+  envelope: ["frame"],
+  capability: ["frame"],
   // A run is the conversation of these four.
   run: ["authority", "launch", "model", "session"],
   // The daemon puts the services of its floor together and nothing else does.
@@ -55,6 +64,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
   yargs: ["cli", "cmd"],
+  zod: ["wire", "envelope", "capability"],
 };
 
 /** Texts outside of the modules that a program carries inside; embedded, not copied. */
