@@ -64,7 +64,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
   yargs: ["cli", "cmd"],
-  zod: ["wire", "envelope", "capability"],
+  zod: ["wire", "envelope", "capability", "tree"],
 };
 
 /** Texts outside of the modules that a program carries inside; embedded, not copied. */
