@@ -7,7 +7,7 @@ TESTS = $(BUN) packaging/test/run.ts
 export BUN_RUNTIME_TRANSPILER_CACHE_PATH = $(CURDIR)/.cache/transpiled
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build check test demo bench soak crash fuzz clean
+.PHONY: help deps build check test demo bench soak crash fuzz freeze clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 16
@@ -40,6 +40,9 @@ crash: build ## kills at random moments, many times (CTX_LONG=1)
 
 fuzz: deps ## property tests with many more cases (CTX_LONG=1)
 	@CTX_LONG=1 $(TESTS) fuzz
+
+freeze: deps ## add new files of abi/ to FROZEN.sha256; FORCE=1 changes what is there
+	@FORCE='$(FORCE)' $(BUN) packaging/abi/freeze.ts
 
 clean: ## remove what was built; npm packages stay
 	@rm -rf dist .cache

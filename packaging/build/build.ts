@@ -50,7 +50,7 @@ function commitName(): string {
     Bun.spawnSync(["git", "-c", `safe.directory=${top}`, ...args], { cwd: top, stderr: "ignore" });
   const head = git("rev-parse", "--short=12", "HEAD");
   if (!head.success) return "unknown";
-  const changed = git("status", "--porcelain", "--", "cmd", "internal", "package-lock.json");
+  const changed = git("status", "--porcelain", "--", "abi", "cmd", "internal", "package-lock.json");
   return head.stdout.toString().trim() + (changed.stdout.length > 0 ? "-changed" : "");
 }
 

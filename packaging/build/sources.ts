@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Everything that can change a binary; tests and their data cannot. */
-const roots = ["cmd", "internal", "docs/man", "packaging/build", "packaging/completions"];
+const roots = ["abi", "cmd", "internal", "docs/man", "packaging/build", "packaging/completions"];
 const files = ["package.json", "package-lock.json", "tsconfig.json"];
 
 /** Names of the programs: every folder of cmd/ that has a main.ts, sorted. */
