@@ -1,18 +1,16 @@
-// One connection at an agent's socket: who may ask what, one request, its answer, then close. While
-// a stream runs, the same connection may ask `cancel`, `status` and `ping`; anything else is EINVAL
-// and leaves the stream alone. A peer's mistake is one error frame; nothing is written for it.
+// One connection at an agent's socket: who may ask what, one request, its answer, then close. What is
+// said there is decoded and encoded by the wire that the first line speaks; nothing in this file knows
+// which. While a stream runs, the same connection may ask `cancel`, `status` and `ping`, or what its
+// wire has of them; anything else is EINVAL and leaves the stream alone. A peer's mistake is one error
+// frame; nothing is written for it.
 
 import { type Code, type CodedError, coded, opLineBytesMax } from "../abi/mod.ts";
-import {
-  decodeOpLine,
-  encodeFrame,
-  type OpFrame,
-  type OpRequest,
-  type ResumeRequest,
-  type SendRequest,
-} from "../interaction/mod.ts";
+import type { OpFrame, OpRequest, ResumeRequest, SendRequest } from "../interaction/mod.ts";
 import type { FrameStream, Sessions } from "../session/mod.ts";
 import { type Connection, firstLine } from "../sock/mod.ts";
+import type { AgentWire } from "./agent-wire.ts";
+import { noRecord, opWire } from "./op-wire.ts";
+import { openWire } from "./open-wire.ts";
 
 /** What a connection needs of the server that it reached. */
 export interface AgentService {
@@ -28,9 +26,6 @@ export interface AgentService {
   onFault(error: CodedError): void;
 }
 
-/** Event id of a frame that stands for no record: a cursor from which everything is replayed. */
-const noRecord = "0";
-
 /** What uid 0 may ask of an agent that belongs to somebody else. */
 const rootOps: ReadonlySet<OpRequest["op"]> = new Set(["ping", "status", "cancel"]);
 
@@ -39,8 +34,9 @@ const sideOps = rootOps;
 
 export const agentConnectionOptions = { lineBytesMax: opLineBytesMax } as const;
 
+/** The line that refuses a peer whose wire is not known yet. */
 export function errorLine(code: Code, message: string): string {
-  return encodeFrame({ type: "error", id: noRecord, code, message });
+  return opWire.error(code, message);
 }
 
 /** Serves one connection to its end; never rejects. */
@@ -48,37 +44,53 @@ export async function serveAgentConnection(
   connection: Connection,
   service: AgentService,
 ): Promise<void> {
-  try {
-    await connection.send(await answerFirst(connection, service));
-  } catch (error) {
-    await connection.send(errorOf(error, service));
-  }
+  await connection.send(await answerFirst(connection, service));
   connection.end();
 }
 
 /** Answers the first line; gives the last line to send, or "" when all is sent. */
 async function answerFirst(connection: Connection, service: AgentService): Promise<string> {
-  const { uid } = connection.peer;
-  if (uid !== service.owner && uid !== 0) {
-    const { agent, owner } = service;
-    return errorLine("EACCES", `agent "${agent}" belongs to uid ${owner}, the peer is uid ${uid}`);
+  let wire: AgentWire = opWire;
+  try {
+    const { uid } = connection.peer;
+    if (uid !== service.owner && uid !== 0) {
+      const { agent, owner } = service;
+      const reason = `agent "${agent}" belongs to uid ${owner}, the peer is uid ${uid}`;
+      return errorLine("EACCES", reason);
+    }
+    const line = await firstLine(connection, service.stopping);
+    if (line === undefined) return "";
+    if (!line.ok) return errorLine(line.code, line.reason);
+    const opened = await openWire(line.line);
+    if (opened.wire === undefined) return opened.answer;
+    ({ wire } = opened);
+    const { asked } = opened;
+    if (!asked.ok) return wire.error(asked.code, asked.message);
+    return await answer({ connection, service, wire }, asked.request);
+  } catch (error) {
+    return errorOf(error, service, wire);
   }
-  const line = await firstLine(connection, service.stopping);
-  if (line === undefined) return "";
-  if (!line.ok) return errorLine(line.code, line.reason);
-  const decoded = decodeOpLine(line.line);
-  if (!decoded.ok) return errorLine(decoded.code, decoded.message);
-  const { request } = decoded;
-  if (uid !== service.owner && !rootOps.has(request.op)) {
+}
+
+/** A connection with what it reached and the wire that it speaks. */
+interface Talk {
+  readonly connection: Connection;
+  readonly service: AgentService;
+  readonly wire: AgentWire;
+}
+
+async function answer(talk: Talk, request: OpRequest): Promise<string> {
+  const { connection, service, wire } = talk;
+  if (connection.peer.uid !== service.owner && !rootOps.has(request.op)) {
     const allowed = [...rootOps].join(", ");
-    return errorLine("EACCES", `op "${request.op}" is the owner's; uid 0 may ask ${allowed}`);
+    return wire.error("EACCES", `op "${request.op}" is the owner's; uid 0 may ask ${allowed}`);
   }
   service.admit(request);
   if (request.op === "send" || request.op === "resume") {
-    await stream(connection, service, request);
+    await stream(talk, request);
     return "";
   }
-  return (await answerShort(service, request)).map(encodeFrame).join("");
+  return encodeAll(wire, await answerShort(service, request));
 }
 
 type ShortRequest = Exclude<OpRequest, SendRequest | ResumeRequest>;
@@ -97,11 +109,8 @@ async function answerShort(
   }
 }
 
-async function stream(
-  connection: Connection,
-  service: AgentService,
-  request: SendRequest | ResumeRequest,
-): Promise<void> {
+async function stream(talk: Talk, request: SendRequest | ResumeRequest): Promise<void> {
+  const { connection, service, wire } = talk;
   const { agent, sessions } = service;
   const frames: FrameStream =
     request.op === "send"
@@ -109,10 +118,11 @@ async function stream(
       : await sessions.resume(agent, request);
   // The run goes on without its client; only the reading of its frames ends.
   void connection.closed.then(() => frames.close());
-  const side = answerSide(connection, service);
+  const side = answerSide(talk);
   for await (const frame of frames) {
     if (connection.isClosed) break;
-    await connection.send(encodeFrame(frame));
+    const line = wire.encode(frame);
+    if (line !== "") await connection.send(line);
   }
   frames.close();
   connection.end();
@@ -120,35 +130,39 @@ async function stream(
 }
 
 /** Answers further lines until the peer has said everything or the stream has ended. */
-async function answerSide(connection: Connection, service: AgentService): Promise<void> {
-  for await (const line of connection) {
-    await connection.send(await answerSideLine(line, service));
+async function answerSide(talk: Talk): Promise<void> {
+  for await (const line of talk.connection) {
+    await talk.connection.send(await answerSideLine(line, talk));
   }
 }
 
 type Line = Exclude<Awaited<ReturnType<Connection["next"]>>, undefined>;
 
-async function answerSideLine(line: Line, service: AgentService): Promise<string> {
-  if (!line.ok) return errorLine(line.code, line.reason);
-  const decoded = decodeOpLine(line.line);
-  if (!decoded.ok) return errorLine(decoded.code, decoded.message);
-  const { request } = decoded;
+async function answerSideLine(line: Line, { service, wire }: Talk): Promise<string> {
+  if (!line.ok) return wire.error(line.code, line.reason);
+  const asked = wire.decodeBeside(line.line);
+  if (!asked.ok) return wire.error(asked.code, asked.message);
+  const { request } = asked;
   if (request.op === "send" || request.op === "resume") {
     const allowed = [...sideOps].join(", ");
     const reason = `a stream runs on this connection, it takes ${allowed}`;
-    return errorLine("EINVAL", `cannot serve op "${request.op}": ${reason}`);
+    return wire.error("EINVAL", `cannot serve op "${request.op}": ${reason}`);
   }
   try {
     service.admit(request);
-    return (await answerShort(service, request)).map(encodeFrame).join("");
+    return encodeAll(wire, await answerShort(service, request));
   } catch (error) {
-    return errorOf(error, service);
+    return errorOf(error, service, wire);
   }
 }
 
-function errorOf(thrown: unknown, service: AgentService): string {
+function encodeAll(wire: AgentWire, frames: readonly OpFrame[]): string {
+  return frames.map((frame) => wire.encode(frame)).join("");
+}
+
+function errorOf(thrown: unknown, service: AgentService, wire: AgentWire): string {
   const error = coded(thrown);
   if (error !== thrown || error.code === "EIO") service.onFault(error);
   const { code, message, hint } = error;
-  return errorLine(code, hint === undefined ? message : `${message}; ${hint}`);
+  return wire.error(code, hint === undefined ? message : `${message}; ${hint}`);
 }

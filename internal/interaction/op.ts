@@ -1,5 +1,5 @@
-// The op requests and frames of an agent socket, as neutral types. The codec beside this file turns
-// lines into these and back; nothing behind it knows a wire version.
+// The requests and frames of an agent socket, as neutral types. Each wire's codec turns its lines into
+// these and back; nothing behind a codec knows a wire version. Their names are those of the op wire.
 
 import type { Code } from "../abi/mod.ts";
 
@@ -7,6 +7,18 @@ export type Scope =
   | { readonly kind: "private" }
   | { readonly kind: "shared"; readonly space: string }
   | { readonly kind: "temp" };
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** Where an input came from, as its sender says: a claim, recorded and never an authority. */
+export interface Origin {
+  readonly transport: string;
+  readonly endpoint?: string;
+  readonly identity?: string;
+  readonly conversation?: string;
+  readonly thread?: string;
+  readonly metadata?: JsonObject;
+}
 
 export interface SendRequest {
   readonly op: "send";
@@ -18,6 +30,10 @@ export interface SendRequest {
   readonly cwd: string | undefined;
   /** An absolute folder of the host that becomes /workspace. */
   readonly workspace: string | undefined;
+  /** Recorded with the acceptance; no part of what makes two sends the same. */
+  readonly origin?: Origin;
+  /** What happened outside, in the sender's terms; part of what makes two sends the same. */
+  readonly event?: JsonObject;
 }
 
 export interface ResumeRequest {
@@ -40,11 +56,30 @@ export interface CancelRequest {
   readonly id: string;
 }
 
+/** The one answer to an approval request, on the connection that sent the input. */
+export interface ApproveRequest {
+  readonly op: "approve";
+  readonly run: string;
+  /** The call's id. */
+  readonly id: string;
+  readonly decision: "allow_once" | "deny";
+  /** Of a deny: what the model is told. */
+  readonly reason: string | undefined;
+  /** The digest of the request that is answered. */
+  readonly digest: string | undefined;
+}
+
 export interface PingRequest {
   readonly op: "ping";
 }
 
-export type OpRequest = SendRequest | ResumeRequest | StatusRequest | CancelRequest | PingRequest;
+export type OpRequest =
+  | SendRequest
+  | ResumeRequest
+  | StatusRequest
+  | CancelRequest
+  | ApproveRequest
+  | PingRequest;
 
 export type RunStatus = "ok" | "error" | "cancelled" | "interrupted";
 
@@ -74,6 +109,18 @@ export type OpFrame =
       truncated: boolean;
     }
   | { type: "tool_delta"; id: string; run: string; text: string }
+  /** Only for the connection that sent the input; `id` is the call's. */
+  | {
+      type: "approval_request";
+      id: string;
+      seq?: number;
+      run: string;
+      name: string;
+      args: unknown;
+      cwd: string;
+      digest: string;
+      expires_at: string;
+    }
   | {
       type: "usage";
       id: string;
@@ -96,3 +143,15 @@ export type OpFrame =
   | { type: "error"; id: string; seq?: number; run?: string; code: Code; message: string }
   | { type: "done"; id: string; seq?: number; run?: string; status: RunStatus; code?: Code }
   | { type: "pong"; id: string };
+
+/** The run begins to work. On the op wire `start` stands for this too, so it has no frame there. */
+export interface StartedFrame {
+  readonly type: "started";
+  readonly id: string;
+  readonly seq: number;
+  readonly run: string;
+  readonly model?: string;
+}
+
+/** What a session tells its readers, whatever wire they speak. */
+export type SessionFrame = OpFrame | StartedFrame;

@@ -38,6 +38,9 @@ export interface EventDraft {
   readonly queued?: true;
   readonly cwd?: string;
   readonly workspace?: string;
+  /** request.accepted: where the input came from, and what happened there, as its sender says. */
+  readonly origin?: object;
+  readonly event?: object;
   /** message: id of the line in messages.jsonl, and its role. */
   readonly message?: string;
   readonly role?: "user" | "assistant";

@@ -4,6 +4,7 @@ import { type Code, CodedError } from "../abi/mod.ts";
 import type { SendRequest } from "../interaction/mod.ts";
 import type { Claims, Entry, SessionLog } from "../session-log/mod.ts";
 import type { Placement } from "./placement.ts";
+import { digestOf } from "./run-context.ts";
 import type { SessionIndex } from "./session-files.ts";
 
 /** One input that the machine has admitted. */
@@ -43,7 +44,7 @@ export async function admit(
 
 /** Accepted, its message, and its start when nothing is before it; one batch, so all or nothing. */
 function acceptance({ run, request, digest, model, queued }: Admission): Entry[] {
-  const object = `model/${model}`;
+  const object = modelObject(model);
   const entries: Entry[] = [
     {
       event: {
@@ -55,12 +56,43 @@ function acceptance({ run, request, digest, model, queued }: Admission): Entry[]
         ...(queued ? { queued: true as const } : {}),
         ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
         ...(request.workspace === undefined ? {} : { workspace: request.workspace }),
+        ...(request.origin === undefined ? {} : { origin: request.origin }),
+        ...(request.event === undefined ? {} : { event: request.event }),
       },
     },
     { event: { type: "message", run, role: "user" }, text: request.input },
   ];
-  if (!queued) entries.push({ event: { type: "run.start", run, object } });
+  if (!queued) entries.push(startEntry(run, model));
   return entries;
+}
+
+/** The record of a run that begins to work. */
+export function startEntry(run: string, model: string | undefined): Entry {
+  const object = model === undefined ? {} : { object: modelObject(model) };
+  return { event: { type: "run.start", run, ...object } };
+}
+
+function modelObject(model: string): string {
+  return `model/${model}`;
+}
+
+/**
+ * The digest of what makes two inputs with one id the same. An origin is no part of it, so that a
+ * retry may come another way; an input without an outside event has the digest it always had.
+ */
+export function inputDigest({ key }: Placement, request: SendRequest): string {
+  const { input, cwd = null, workspace = null, event } = request;
+  const outside = event === undefined ? [] : [canonical(event)];
+  return digestOf([key, input, cwd, workspace, ...outside]);
+}
+
+/** The same value with the keys of every object in one order, however a sender wrote them. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // Pairs and not an object: its engine would put keys that look like numbers first.
+  return { pairs: sorted.map(([name, one]) => [name, canonical(one)]) };
 }
 
 export function conflict(request: string): CodedError {

@@ -43,7 +43,8 @@ const sessions = createSessions({
 
 async function follow(session: string, id: string): Promise<void> {
   for await (const frame of await sessions.send("coder", send(id, { session }))) {
-    if ("seq" in frame) tell(`told ${session} ${frame.seq} ${nameOf(frame)}`);
+    if (frame.type !== "started" && "seq" in frame)
+      tell(`told ${session} ${frame.seq} ${nameOf(frame)}`);
   }
 }
 

@@ -85,9 +85,12 @@ export function status(session = "default") {
   return { op: "status" as const, session, scope: { kind: "private" } as const };
 }
 
+/** What an op client is told. */
 export async function collect(stream: FrameStream): Promise<OpFrame[]> {
   const frames: OpFrame[] = [];
-  for await (const frame of stream) frames.push(frame);
+  for await (const frame of stream) {
+    if (frame.type !== "started") frames.push(frame);
+  }
   return frames;
 }
 

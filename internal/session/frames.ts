@@ -3,19 +3,21 @@
 // everything else `evt-<seq>`; each of them can be given back as `after` in a resume.
 //
 // One `start` stands for an input: it is the acceptance, with `queued: true` when the input had to
-// wait. When a waiting input begins later, that is not told by a second `start`.
+// wait. That its run begins to work is told by `started`, which not every wire passes on.
 
-import type { OpFrame, RunStatus } from "../interaction/mod.ts";
+import type { OpFrame, RunStatus, SessionFrame, StartedFrame } from "../interaction/mod.ts";
 import type { EventRecord, StoredRecord } from "../session-log/mod.ts";
 
-/** Undefined for records that have no frame: session.open, run.start, run.cancel and unknown ones. */
-export function frameOf({ event, message }: StoredRecord): OpFrame | undefined {
+/** Undefined for records that have no frame: session.open, run.cancel and unknown ones. */
+export function frameOf({ event, message }: StoredRecord): SessionFrame | undefined {
   const { seq, run } = event;
   if (run === undefined) return undefined;
   const id = eventId(seq);
   switch (event.type) {
     case "request.accepted":
       return startFrame(event, run);
+    case "run.start":
+      return startedFrame(event, run);
     case "message":
       return {
         type: "message",
@@ -63,6 +65,12 @@ function startFrame(event: EventRecord, run: string): OpFrame {
     model: nameOf(event.object, "model/"),
     ...(event.queued === true ? { queued: true } : {}),
   };
+}
+
+function startedFrame(event: EventRecord, run: string): StartedFrame {
+  const { seq, object } = event;
+  const model = object === undefined ? {} : { model: nameOf(object, "model/") };
+  return { type: "started", id: eventId(seq), seq, run, ...model };
 }
 
 function toolFrame(event: EventRecord, run: string): OpFrame {

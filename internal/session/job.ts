@@ -8,6 +8,8 @@ import type { RunExecutor } from "./types.ts";
 
 export class Job {
   readonly run: LiveRun;
+  /** Name of the agent's model at its acceptance. */
+  readonly model: string;
   /** Sequence number of its acceptance, once that is durable. */
   readonly accepted: Promise<number>;
   /** Its `done`. */
@@ -17,8 +19,9 @@ export class Job {
   /** Neither acceptance nor end will come. */
   readonly abandon: (error: CodedError) => void;
 
-  constructor(run: LiveRun) {
+  constructor(run: LiveRun, model: string) {
     this.run = run;
+    this.model = model;
     const accepted = Promise.withResolvers<number>();
     const done = Promise.withResolvers<OpFrame>();
     // Nobody has to wait for either.

@@ -5,7 +5,7 @@
 import { CodedError, coded } from "../abi/mod.ts";
 import type { OpFrame, SendRequest } from "../interaction/mod.ts";
 import type { Claims, SessionLog, StoredRecord } from "../session-log/mod.ts";
-import { type Admission, admit, conflict, rejection } from "./admission.ts";
+import { type Admission, admit, conflict, rejection, startEntry } from "./admission.ts";
 import { executorGraceMs, readerGraceMs } from "./bounds.ts";
 import { openingEntries, SessionFacts } from "./facts.ts";
 import { eventId } from "./frames.ts";
@@ -229,8 +229,8 @@ export class Session {
   }
 
   #accept(admission: Admission): void {
-    const { run, request } = admission;
-    const job = new Job(new LiveRun(run, request, this.#host));
+    const { run, request, model } = admission;
+    const job = new Job(new LiveRun(run, request, this.#host), model);
     this.#jobs.set(run, job);
     admit(admission, this.#log, this.placement, this.#parts.index).then(
       (seq) => {
@@ -247,7 +247,7 @@ export class Session {
 
   async #start(run: string): Promise<void> {
     try {
-      await this.#log.appendDurable({ entries: [{ event: { type: "run.start", run } }] });
+      await this.#log.appendDurable({ entries: [startEntry(run, this.#jobs.get(run)?.model)] });
       this.#advance({ kind: "started", run });
     } catch (error) {
       this.#advance({ kind: "start_failed", run, code: coded(error).code });

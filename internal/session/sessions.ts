@@ -23,9 +23,9 @@ import {
   type Root,
   type SessionLog,
 } from "../session-log/mod.ts";
+import { inputDigest } from "./admission.ts";
 import { AgentClaims, type Holds } from "./agent-claims.ts";
 import { type Placement, placementOf } from "./placement.ts";
-import { digestOf } from "./run-context.ts";
 import { Session } from "./session.ts";
 import { deriveUnopened, SessionIndex } from "./session-files.ts";
 import { Shelf } from "./shelf.ts";
@@ -83,12 +83,7 @@ class Registry implements Sessions {
     checkRequest(request);
     const { owner } = this.#options.agent(agent);
     const placement = placementOf(agent, owner.uid, request.scope, request.session);
-    const digest = digestOf([
-      placement.key,
-      request.input,
-      request.cwd ?? null,
-      request.workspace ?? null,
-    ]);
+    const digest = inputDigest(placement, request);
     const holds: Holds = (key, id) =>
       this.#sessions.peek(sessionKey(agent, owner.uid, key))?.facts.requests.has(id);
     return this.#withClaims(agent, owner, (claims) => {

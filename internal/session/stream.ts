@@ -3,12 +3,12 @@
 // record it followed and before the next one, whatever the speed of the reader.
 
 import { coded } from "../abi/mod.ts";
-import type { OpFrame } from "../interaction/mod.ts";
+import type { OpFrame, SessionFrame } from "../interaction/mod.ts";
 import type { Cursor, SessionLog, StoredRecord } from "../session-log/mod.ts";
 import { eventId, frameOf } from "./frames.ts";
 import type { LiveRing } from "./live.ts";
 
-export interface FrameStream extends AsyncIterable<OpFrame> {
+export interface FrameStream extends AsyncIterable<SessionFrame> {
   /** Detaches the reader. A run of a private or shared session goes on. */
   close(): void;
 }
@@ -26,14 +26,14 @@ export interface StreamPlan {
   readonly closed: (stream: RecordStream) => void;
 }
 
-export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
+export class RecordStream implements FrameStream, AsyncIterator<SessionFrame> {
   readonly #plan: StreamPlan;
   #read: Cursor;
   #records: StoredRecord[] = [];
   /** The last record that was passed on or passed over. */
   #seq: number;
   #liveNumber = 0;
-  #lastType: OpFrame["type"] | undefined;
+  #lastType: SessionFrame["type"] | undefined;
   #final: OpFrame[] | undefined;
   #over = false;
   #wake: (() => void) | undefined;
@@ -44,7 +44,7 @@ export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
     this.#seq = plan.from.seq;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<OpFrame> {
+  [Symbol.asyncIterator](): AsyncIterator<SessionFrame> {
     return this;
   }
 
@@ -65,7 +65,7 @@ export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
     this.#wake = undefined;
   }
 
-  async next(): Promise<IteratorResult<OpFrame, undefined>> {
+  async next(): Promise<IteratorResult<SessionFrame, undefined>> {
     for (;;) {
       if (this.#over) return { done: true, value: undefined };
       const frame = this.#take();
@@ -80,7 +80,7 @@ export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
     }
   }
 
-  async return(): Promise<IteratorResult<OpFrame, undefined>> {
+  async return(): Promise<IteratorResult<SessionFrame, undefined>> {
     this.close();
     return { done: true, value: undefined };
   }
@@ -98,7 +98,7 @@ export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
   }
 
   /** The next frame that is there already. Undefined: wait, or it is over. */
-  #take(): OpFrame | undefined {
+  #take(): SessionFrame | undefined {
     for (;;) {
       const live = this.#takeLive();
       if (live !== undefined) return live;
@@ -115,7 +115,7 @@ export class RecordStream implements FrameStream, AsyncIterator<OpFrame> {
     }
   }
 
-  #frameOf(record: StoredRecord): OpFrame | undefined {
+  #frameOf(record: StoredRecord): SessionFrame | undefined {
     const { only } = this.#plan;
     if (only !== undefined && record.event.run !== only) return undefined;
     return frameOf(record);
