@@ -1,3 +1,5 @@
 // The door of line framing.
 
+export * from "./json-line.ts";
 export * from "./line.ts";
+export * from "./shape-issue.ts";

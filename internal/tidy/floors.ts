@@ -44,6 +44,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   bwrap: ["os"],
   // Policy lines are parsed as a control; policy gives them meaning.
   policy: ["control"],
+  // The window's setting is a control; window gives it meaning.
+  window: ["control"],
   // The full wires are judged in bytes of a line and decode into the neutral shapes.
   wire: ["frame", "interaction"],
   envelope: ["frame"],
