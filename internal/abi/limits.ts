@@ -13,6 +13,9 @@ export const inputBytesMax = 512 * 1024;
 /** Request ids and other client-chosen identifiers. Past it EINVAL. */
 export const requestIdBytesMax = 256;
 
+/** The reason that an answer to an approval request may give. Past it EMSGSIZE, and it denies. */
+export const approvalReasonBytesMax = 4 * 1024;
+
 /** Accepted inputs that wait behind a session's active run. Past it `busy`, id unclaimed. */
 export const sessionQueueLengthMax = 16;
 

@@ -104,6 +104,7 @@ export function requestLine(request: OpRequest): string {
   const { op } = request;
   if (op === "ping") return `${JSON.stringify({ op })}\n`;
   if (op === "cancel") return `${JSON.stringify({ op, id: request.id })}\n`;
+  if (op === "approve") return `${JSON.stringify(request)}\n`;
   const { scope, ...rest } = request;
   const shared = scope.kind === "shared" ? { shared: scope.space } : {};
   return `${JSON.stringify({ ...rest, scope: scope.kind, ...shared })}\n`;

@@ -15,9 +15,9 @@ export interface AdmitInput {
   readonly owner: number;
 }
 
-/** Throws the coded reason of a refusal. `ping` and `cancel` are always admitted. */
+/** Throws the coded reason of a refusal. `ping`, `cancel` and `approve` are always admitted. */
 export function admit(input: AdmitInput, request: OpRequest): void {
-  if (request.op === "ping" || request.op === "cancel") return;
+  if (request.op === "ping" || request.op === "cancel" || request.op === "approve") return;
   const { scope } = request;
   // A question about a private session is answered even while a control is being repaired.
   if (request.op === "status" && scope.kind !== "shared") return;

@@ -1,10 +1,11 @@
 // One connection at an agent's socket: who may ask what, one request, its answer, then close. What is
 // said there is decoded and encoded by the wire that the first line speaks; nothing in this file knows
 // which. While a stream runs, the same connection may ask `cancel`, `status` and `ping`, or what its
-// wire has of them; anything else is EINVAL and leaves the stream alone. A peer's mistake is one error
-// frame; nothing is written for it.
+// wire has of them, and answers what the stream asks it; anything else is EINVAL and leaves the stream
+// alone, but for a line that is no request: a call that waits for an answer is denied by it. A peer's
+// mistake is one error frame; nothing is written for it.
 
-import { type Code, type CodedError, coded, opLineBytesMax } from "../abi/mod.ts";
+import { type Code, type CodedError, coded, fail, opLineBytesMax } from "../abi/mod.ts";
 import type { OpFrame, OpRequest, ResumeRequest, SendRequest } from "../interaction/mod.ts";
 import type { FrameStream, Sessions } from "../session/mod.ts";
 import { type Connection, firstLine } from "../sock/mod.ts";
@@ -106,6 +107,8 @@ async function answerShort(
       return [await sessions.status(agent, request)];
     case "cancel":
       return sessions.cancel(agent, request.id);
+    case "approve":
+      return fail("EACCES", "a call is approved on the connection that sent the input");
   }
 }
 
@@ -118,7 +121,7 @@ async function stream(talk: Talk, request: SendRequest | ResumeRequest): Promise
       : await sessions.resume(agent, request);
   // The run goes on without its client; only the reading of its frames ends.
   void connection.closed.then(() => frames.close());
-  const side = answerSide(talk);
+  const side = answerSide(talk, frames);
   for await (const frame of frames) {
     if (connection.isClosed) break;
     const line = wire.encode(frame);
@@ -130,18 +133,28 @@ async function stream(talk: Talk, request: SendRequest | ResumeRequest): Promise
 }
 
 /** Answers further lines until the peer has said everything or the stream has ended. */
-async function answerSide(talk: Talk): Promise<void> {
+async function answerSide(talk: Talk, frames: FrameStream): Promise<void> {
   for await (const line of talk.connection) {
-    await talk.connection.send(await answerSideLine(line, talk));
+    const reply = await answerSideLine(line, talk, frames);
+    if (reply !== "") await talk.connection.send(reply);
   }
+  frames.answersEnded();
 }
 
 type Line = Exclude<Awaited<ReturnType<Connection["next"]>>, undefined>;
 
-async function answerSideLine(line: Line, { service, wire }: Talk): Promise<string> {
-  if (!line.ok) return wire.error(line.code, line.reason);
-  const asked = wire.decodeBeside(line.line);
-  if (!asked.ok) return wire.error(asked.code, asked.message);
+async function answerSideLine(
+  line: Line,
+  { service, wire }: Talk,
+  frames: FrameStream,
+): Promise<string> {
+  const asked = line.ok
+    ? wire.decodeBeside(line.line)
+    : { ok: false as const, code: line.code, message: line.reason };
+  if (!asked.ok) {
+    frames.malformedAnswer(asked.message);
+    return wire.error(asked.code, asked.message);
+  }
   const { request } = asked;
   if (request.op === "send" || request.op === "resume") {
     const allowed = [...sideOps].join(", ");
@@ -150,6 +163,11 @@ async function answerSideLine(line: Line, { service, wire }: Talk): Promise<stri
   }
   try {
     service.admit(request);
+    if (request.op === "approve") {
+      const { run, id: call, decision, reason, digest } = request;
+      frames.answer({ run, call, decision, reason, digest });
+      return "";
+    }
     return encodeAll(wire, await answerShort(service, request));
   } catch (error) {
     return errorOf(error, service, wire);

@@ -54,6 +54,7 @@ export async function createServices(
     modelName: (agent: string) => firstModel(tree, agent),
     record: settings.record,
     idleMs: settings.sessionIdleMs,
+    approvalTimeoutMs: settings.approvalTimeoutMs,
     now: () => new Date(),
     admit(agent, { workspace, cwd }) {
       const controls = loadAgent(tree, agent);

@@ -43,6 +43,16 @@ describe("decodeOpLine() accepts", () => {
     });
   });
 
+  test("both answers to an approval request", () => {
+    const about = { op: "approve", run: "ctx-1", id: "call-3" };
+    const deny = { ...about, decision: "deny", reason: "too much", digest: "ab12" };
+    const requests = [decode({ ...about, decision: "allow_once" }), decode(deny)];
+    expect(requests.map((decoded) => decoded.ok && decoded.request) as unknown[]).toEqual([
+      { ...about, decision: "allow_once", reason: undefined, digest: undefined },
+      deny,
+    ]);
+  });
+
   test("resume, status, cancel and ping", () => {
     const scope = { kind: "private" } as const;
     const requests = [
@@ -97,12 +107,41 @@ describe("decodeOpLine() refuses", () => {
   });
 
   test("ops of later versions by their own message", () => {
-    for (const op of ["tsh", "approve", "start", "stop", "ps", "read"]) {
+    for (const op of ["tsh", "start", "stop", "ps", "read"]) {
       expect(refusal({ op, id: "a" })).toEqual([
         "EINVAL",
         `op "${op}" is not served by this version`,
       ]);
     }
+  });
+
+  test.each([
+    [{}, "EINVAL", 'field "run" is missing'],
+    [{ run: "r" }, "EINVAL", 'field "id" is missing'],
+    [{ run: "r", id: "c" }, "EINVAL", 'field "decision" is missing'],
+    [
+      { run: "r", id: "c", decision: "allow" },
+      "EINVAL",
+      'decision "allow" is not one of allow_once, deny',
+    ],
+    [{ run: "r", id: "c", decision: true }, "EINVAL", 'field "decision" is not a string'],
+    [
+      { run: "r", id: "c", decision: "deny", reason: 1 },
+      "EINVAL",
+      'field "reason" is not a string',
+    ],
+    [
+      { run: "r", id: "c", decision: "deny", reason: "x".repeat(4097) },
+      "EMSGSIZE",
+      "reason has 4097 bytes, at most 4096 are taken",
+    ],
+    [
+      { run: "r", id: "c", decision: "deny", digest: [] },
+      "EINVAL",
+      'field "digest" is not a string',
+    ],
+  ])("an answer to an approval request with %j", (fields, code, message) => {
+    expect(refusal({ op: "approve", ...fields })).toEqual([code, message]);
   });
 
   test("frames of interaction v1 and v2", () => {

@@ -6,9 +6,12 @@ import {
   type Fields,
   field,
   readCursor,
+  readDecision,
   readIdentifier,
   readInput,
+  readOptionalIdentifier,
   readPath,
+  readReason,
   readScope,
   readSession,
 } from "./fields.ts";
@@ -25,7 +28,7 @@ export type DecodedOp =
     };
 
 /** Ops that the protocol has and this version does not serve. */
-const laterOps: readonly string[] = ["tsh", "approve", "start", "stop", "ps", "read"];
+const laterOps: readonly string[] = ["tsh", "start", "stop", "ps", "read"];
 
 /** Decodes one line without its LF. Never throws: a peer's mistake is a value. */
 export function decodeOpLine(line: string): DecodedOp {
@@ -78,6 +81,15 @@ function decodeFields(fields: Fields): OpRequest {
       return { op, session: readSession(fields), scope: readScope(fields) };
     case "cancel":
       return { op, id: readIdentifier(fields, "id") };
+    case "approve":
+      return {
+        op,
+        run: readIdentifier(fields, "run"),
+        id: readIdentifier(fields, "id"),
+        decision: readDecision(fields),
+        reason: readReason(fields),
+        digest: readOptionalIdentifier(fields, "digest"),
+      };
     case "ping":
       return { op };
     default:

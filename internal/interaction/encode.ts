@@ -13,6 +13,7 @@ const frameKeys: { readonly [T in OpFrame["type"]]: Keys<T> } = {
   tool_call: ["type", "id", "seq", "run", "name", "args"],
   tool_result: ["type", "id", "seq", "run", "name", "status", "code", "content", "truncated"],
   tool_delta: ["type", "id", "run", "text"],
+  approval_request: ["type", "id", "seq", "run", "name", "args", "cwd", "digest", "expires_at"],
   usage: ["type", "id", "seq", "run", "input_tokens", "output_tokens"],
   status: ["type", "id", "session", "status", "phase", "run", "step", "model", "updated_at"],
   error: ["type", "id", "seq", "run", "code", "message"],

@@ -2,6 +2,7 @@
 // value or throws the coded error that the peer is told. Readers quote what they refuse in short.
 
 import {
+  approvalReasonBytesMax,
   fail,
   frameEnvelopeBytesMax,
   inputBytesMax,
@@ -50,6 +51,25 @@ function checkIdentifier(name: string, value: string): string {
 
 export function readIdentifier(fields: Fields, name: string): string {
   return checkIdentifier(name, required(fields, name));
+}
+
+export function readOptionalIdentifier(fields: Fields, name: string): string | undefined {
+  const value = text(fields, name);
+  return value === undefined ? undefined : checkIdentifier(name, value);
+}
+
+export function readDecision(fields: Fields): "allow_once" | "deny" {
+  const decision = required(fields, "decision");
+  if (decision === "allow_once" || decision === "deny") return decision;
+  return fail("EINVAL", `decision ${quoted(decision)} is not one of allow_once, deny`);
+}
+
+/** Why a call is denied. EMSGSIZE past `approvalReasonBytesMax`. */
+export function readReason(fields: Fields): string | undefined {
+  const reason = text(fields, "reason");
+  const bytes = reason === undefined ? 0 : byteLength(reason);
+  if (bytes <= approvalReasonBytesMax) return reason;
+  return fail("EMSGSIZE", `reason has ${bytes} bytes, at most ${approvalReasonBytesMax} are taken`);
 }
 
 /** An exclusive cursor: the id of an earlier frame, or its `seq` as a number or as text. */

@@ -21,7 +21,14 @@ import type {
   StandbyRequest,
 } from "../launch/mod.ts";
 import { type ModelRequest, resolveModel } from "../model/mod.ts";
-import type { HistoryItem, RunContext, RunOutcome, ToolOutcome } from "../session/mod.ts";
+import type {
+  ApprovalDecision,
+  ApprovalQuestion,
+  HistoryItem,
+  RunContext,
+  RunOutcome,
+  ToolOutcome,
+} from "../session/mod.ts";
 import { bootstrap, openTree, type Places, resolvePlaces, type Tree } from "../tree/mod.ts";
 import type { ExecutorOptions, ResolveModel } from "./environment.ts";
 import { createExecutor } from "./executor.ts";
@@ -185,6 +192,11 @@ export class MemoryContext implements RunContext {
   readonly live: string[] = [];
   readonly phases: string[] = [];
   past: HistoryItem[] = [];
+  /** What was asked, and who answers it. */
+  readonly questions: ApprovalQuestion[] = [];
+  decide: (question: ApprovalQuestion) => ApprovalDecision | Promise<ApprovalDecision> = () => ({
+    kind: "origin_lost",
+  });
 
   constructor(input: string, agent = "coder") {
     this.input = input;
@@ -209,6 +221,11 @@ export class MemoryContext implements RunContext {
     this.#append({ type: "result", id: call, name, outcome });
     const truncated = outcome.output.length > observationBytesMax;
     return { content: outcome.output.slice(0, observationBytesMax), truncated };
+  }
+
+  async approval(_call: string, question: ApprovalQuestion) {
+    this.questions.push(question);
+    return this.decide(question);
   }
 
   async message(text: string) {

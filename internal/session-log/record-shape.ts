@@ -23,6 +23,7 @@ const typeOfField: Readonly<Record<string, "string" | "boolean" | "number">> = {
   args_digest: "string",
   content: "string",
   text: "string",
+  expires_at: "string",
   queued: "boolean",
   truncated: "boolean",
   format: "number",
@@ -36,6 +37,8 @@ const needed: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["message", ["run", "role", "message"]],
   ["tool.call", ["run", "object", "call"]],
   ["tool.result", ["run", "object", "call", "status"]],
+  ["approval.request", ["run", "object", "call", "digest", "expires_at"]],
+  ["approval.result", ["run", "object", "call", "status"]],
   ["run.done", ["run", "status"]],
 ]);
 

@@ -58,6 +58,8 @@ export interface EventDraft {
   };
   readonly input_tokens?: number;
   readonly output_tokens?: number;
+  /** approval.request: when it is denied unless it is answered, as `ts`. */
+  readonly expires_at?: string;
   readonly text?: string;
   readonly [extra: string]: unknown;
 }

@@ -37,6 +37,7 @@ const sessions = createSessions({
   executor: execute,
   modelName: () => "debug/echo",
   record: "arguments",
+  approvalTimeoutMs: 60_000,
   idleMs: 60_000,
   now: () => new Date(),
 });

@@ -4,6 +4,7 @@
 import type { Code } from "../abi/mod.ts";
 import type { RunStatus } from "../interaction/mod.ts";
 import { type Entry, recordFormat, type StoredRecord } from "../session-log/mod.ts";
+import { unansweredEntry } from "./approval-records.ts";
 import { sessionRequestsMax } from "./bounds.ts";
 
 export interface RequestFact {
@@ -17,6 +18,8 @@ interface OpenRun {
   readonly request: string;
   /** Open calls by id, with the object of the tool. */
   readonly calls: Map<string, string>;
+  /** Those of them that wait for approval. */
+  readonly waiting: Set<string>;
 }
 
 export interface LastRun {
@@ -58,6 +61,12 @@ export class SessionFacts {
       case "tool.result":
         this.open.get(run)?.calls.delete(event.call ?? "");
         break;
+      case "approval.request":
+        this.open.get(run)?.waiting.add(event.call ?? "");
+        break;
+      case "approval.result":
+        this.open.get(run)?.waiting.delete(event.call ?? "");
+        break;
       case "run.done":
         this.open.delete(run);
         this.last = { run, status: event.status as RunStatus, seq: event.seq };
@@ -73,7 +82,7 @@ export class SessionFacts {
 
   #accept(request: string, fact: RequestFact): void {
     this.requests.set(request, fact);
-    this.open.set(fact.run, { request, calls: new Map() });
+    this.open.set(fact.run, { request, calls: new Map(), waiting: new Set() });
     for (const [oldest, { run }] of this.requests) {
       if (this.requests.size <= sessionRequestsMax) break;
       if (this.open.has(run)) break;
@@ -81,20 +90,19 @@ export class SessionFacts {
     }
   }
 
-  /** One error result for every open call of a run, so that each call has exactly one. */
+  /**
+   * One error result for every open call of a run, so that each call has exactly one; before it the
+   * end of its approval, if it waits for one.
+   */
   closeCalls(run: string, code: Code, content: string): Entry[] {
-    return [...(this.open.get(run)?.calls ?? [])].map(([call, object]) => ({
-      event: {
-        type: "tool.result",
-        run,
-        object,
-        call,
-        status: "error",
-        code,
-        content,
-        truncated: false,
-      },
-    }));
+    const open = this.open.get(run);
+    return [...(open?.calls ?? [])].flatMap(([call, object]) => {
+      const about = { run, object, call };
+      const unanswered = open?.waiting.has(call) ? [unansweredEntry(about, code)] : [];
+      const status = "error";
+      const result = { type: "tool.result", ...about, status, code, content, truncated: false };
+      return [...unanswered, { event: result } as Entry];
+    });
   }
 
   /** What recovery appends: open runs end as interrupted, and nothing runs again on a guess. */

@@ -58,6 +58,7 @@ export function service(
     modelName: () => "debug/echo",
     record: "arguments",
     idleMs: 60_000,
+    approvalTimeoutMs: 60_000,
     now: () => new Date(),
     ...extra,
   });

@@ -2,6 +2,7 @@
 
 import type { OpFrame } from "../interaction/mod.ts";
 import type { SessionLog } from "../session-log/mod.ts";
+import type { Approver } from "./approver.ts";
 import { LiveRing } from "./live.ts";
 import { type FrameStream, RecordStream, type StreamPlan } from "./stream.ts";
 
@@ -25,6 +26,7 @@ export class Readers {
     after: number,
     only: string | undefined,
     until: StreamPlan["until"],
+    approver?: Approver,
   ): FrameStream {
     const stream = new RecordStream({
       log,
@@ -32,6 +34,7 @@ export class Readers {
       from: log.locate(after),
       only,
       until,
+      approver,
       closed: (one) => {
         this.#streams.delete(one);
         this.#left();

@@ -5,8 +5,11 @@ import { createHash } from "node:crypto";
 import { type Code, CodedError, frameTextUnitsMax, observationBytesMax } from "../abi/mod.ts";
 import type { OpFrame, Scope, SendRequest } from "../interaction/mod.ts";
 import type { Entry, EventRecord } from "../session-log/mod.ts";
+import type { ApprovalDecision } from "./approval.ts";
+import { decisionEntry, requestEntry } from "./approval-records.ts";
+import { Approver } from "./approver.ts";
 import { observe, pieces } from "./observation.ts";
-import type { HistoryItem, RunContext, ToolOutcome } from "./types.ts";
+import type { ApprovalQuestion, HistoryItem, RunContext, ToolOutcome } from "./types.ts";
 
 /** What a run needs of its session. */
 export interface RunHost {
@@ -15,6 +18,8 @@ export interface RunHost {
   readonly scope: Scope;
   readonly folder: string | undefined;
   readonly record: "arguments" | "digest";
+  readonly approvalTimeoutMs: number;
+  readonly now: () => Date;
   append(entries: readonly Entry[]): Promise<readonly EventRecord[]>;
   keepChunk(bytes: Uint8Array): Promise<{ readonly sha256: string; readonly bytes: number }>;
   isOpenCall(run: string, call: string): boolean;
@@ -27,6 +32,8 @@ export class LiveRun implements RunContext {
   readonly input: string;
   readonly cwd: string | undefined;
   readonly workspace: string | undefined;
+  /** Who sent the input. */
+  readonly approver: Approver;
   readonly #host: RunHost;
   readonly #abort = new AbortController();
   readonly #pending = new Set<Promise<unknown>>();
@@ -40,6 +47,7 @@ export class LiveRun implements RunContext {
     this.input = request.input;
     this.cwd = request.cwd;
     this.workspace = request.workspace;
+    this.approver = new Approver(run);
     this.#host = host;
   }
 
@@ -64,12 +72,14 @@ export class LiveRun implements RunContext {
   }
 
   abort(): void {
+    this.approver.end();
     this.#abort.abort(new CodedError("ECANCELED", `run "${this.run}" was cancelled`));
   }
 
   /** Refuses every later record and waits for those that are on their way. */
   async end(): Promise<void> {
     this.#over = true;
+    this.approver.end();
     await Promise.allSettled(this.#pending);
   }
 
@@ -116,6 +126,33 @@ export class LiveRun implements RunContext {
       throw error;
     }
     return { content: seen.content, truncated };
+  }
+
+  async approval(call: string, question: ApprovalQuestion): Promise<ApprovalDecision> {
+    this.#refuseWhenOver();
+    if (!this.#host.isOpenCall(this.run, call)) {
+      throw new CodedError("EINVAL", `call "${call}" is not open in run "${this.run}"`);
+    }
+    const { approvalTimeoutMs, now } = this.#host;
+    const expires_at = new Date(now().getTime() + approvalTimeoutMs).toISOString();
+    const { run } = this;
+    const frame = { type: "approval_request", id: call, run, ...question, expires_at } as const;
+    const before = this.at;
+    this.at = { ...before, phase: "approval" };
+    // It waits before it is published, so that whoever reads the record finds what to show.
+    const decided = this.approver.ask(frame, approvalTimeoutMs);
+    try {
+      await this.#record([requestEntry(frame)]);
+      const decision = await decided;
+      if (decision.kind === "cancelled") this.signal.throwIfAborted();
+      await this.#record([decisionEntry(frame, decision)]);
+      return decision;
+    } catch (error) {
+      this.approver.malformed("it could not be recorded");
+      throw error;
+    } finally {
+      this.at = before;
+    }
   }
 
   async message(text: string): Promise<void> {

@@ -4,13 +4,12 @@ import type { SessionLog } from "../session-log/mod.ts";
 import type { SessionFacts } from "./facts.ts";
 import { eventId } from "./frames.ts";
 import type { HistoryTail } from "./history.ts";
-import type { Placement } from "./placement.ts";
 import type { Readers } from "./readers.ts";
 import type { RunHost } from "./run-context.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 export interface RunHostParts {
-  readonly placement: Placement;
-  readonly record: "arguments" | "digest";
+  readonly parts: Pick<SessionParts, "placement" | "record" | "approvalTimeoutMs" | "now">;
   readonly facts: SessionFacts;
   readonly history: HistoryTail;
   readonly readers: Readers;
@@ -18,8 +17,7 @@ export interface RunHostParts {
 }
 
 export function runHost({
-  placement,
-  record,
+  parts: { placement, record, approvalTimeoutMs, now },
   facts,
   history,
   readers,
@@ -32,6 +30,8 @@ export function runHost({
     scope,
     folder: log.folder,
     record,
+    approvalTimeoutMs,
+    now,
     append: (entries) => log.appendDurable({ entries }),
     keepChunk: (bytes) => log.keepChunk(bytes),
     isOpenCall: (run, call) => facts.open.get(run)?.calls.has(call) ?? false,

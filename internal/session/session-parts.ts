@@ -9,10 +9,12 @@ export interface SessionParts {
   readonly placement: Placement;
   readonly executor: RunExecutor;
   readonly record: "arguments" | "digest";
+  readonly approvalTimeoutMs: number;
   readonly index: SessionIndex | undefined;
   /** Name of the agent's model, for records and frames. */
   model(): string;
   newRun(): string;
+  now(): Date;
   /** Something ended that may leave the session idle or unread. */
   settled(session: Session): void;
 }

@@ -101,8 +101,7 @@ export class Session {
   async begin(log: SessionLog): Promise<void> {
     this.#log = log;
     this.#host = runHost({
-      placement: this.placement,
-      record: this.#parts.record,
+      parts: this.#parts,
       facts: this.facts,
       history: this.#history,
       readers: this.#readers,
@@ -131,10 +130,12 @@ export class Session {
       this.#accept({ run, request, digest, model, claims, queued: effect.queued });
     }
     const told = effect?.kind === "replay" ? effect.run : run;
+    // A replay is told what happened; only who sent the input first is asked about its calls.
+    const approver = effect?.kind === "accept" ? this.#jobs.get(run)?.run.approver : undefined;
     const seq = await (this.#jobs.get(told)?.accepted ?? known?.seq);
     if (this.#failure !== undefined) throw this.#failure;
     if (seq === undefined) throw new CodedError("EIO", `run "${told}" has no acceptance`);
-    return this.#readers.add(this.#log, seq - 1, told, { kind: "run", run: told });
+    return this.#readers.add(this.#log, seq - 1, told, { kind: "run", run: told }, approver);
   }
 
   /** Throws cursor_invalid. Follows the active run, else ends where the log ends. */

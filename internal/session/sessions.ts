@@ -41,6 +41,8 @@ export interface SessionsOptions {
   modelName(agent: string): string;
   readonly record: "arguments" | "digest";
   readonly idleMs: number;
+  /** How long a call waits for approval before it is denied, in milliseconds. */
+  readonly approvalTimeoutMs: number;
   now(): Date;
   /** Asked once for an id that is new, before anything is made or recorded for it; may throw. */
   admit?(agent: string, request: SendRequest): void;
@@ -191,6 +193,8 @@ class Registry implements Sessions {
       placement,
       executor: this.#options.executor,
       record: this.#options.record,
+      approvalTimeoutMs: this.#options.approvalTimeoutMs,
+      now: this.#options.now,
       index: relative === undefined ? undefined : this.#index(relative, owner),
       model: () => this.#options.modelName(agent),
       newRun: () => `ctx-${randomBytes(16).toString("hex")}`,

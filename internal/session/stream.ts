@@ -2,15 +2,26 @@
 // when the consumer asks, live frames wait in the session's ring. A live frame comes after the
 // record it followed and before the next one, whatever the speed of the reader.
 
-import { coded } from "../abi/mod.ts";
+import { CodedError, coded } from "../abi/mod.ts";
 import type { OpFrame, SessionFrame } from "../interaction/mod.ts";
 import type { Cursor, SessionLog, StoredRecord } from "../session-log/mod.ts";
+import type { ApprovalAnswer } from "./approval.ts";
+import type { Approver } from "./approver.ts";
 import { eventId, frameOf } from "./frames.ts";
 import type { LiveRing } from "./live.ts";
 
 export interface FrameStream extends AsyncIterable<SessionFrame> {
   /** Detaches the reader. A run of a private or shared session goes on. */
   close(): void;
+  /**
+   * Answers the approval that waits. An answer that does not fit denies it and throws EINVAL; the
+   * same answer again does nothing. EACCES when another connection sent the run's input.
+   */
+  answer(answer: ApprovalAnswer): void;
+  /** What came instead of an answer is none: denies what waits, if anything does. */
+  malformedAnswer(reason: string): void;
+  /** The other end cannot say anything any more: what waits is denied, and what would wait later. */
+  answersEnded(): void;
 }
 
 export interface StreamPlan {
@@ -24,6 +35,8 @@ export interface StreamPlan {
     | { readonly kind: "run"; readonly run: string }
     | { readonly kind: "seq"; readonly seq: number; readonly done: OpFrame };
   readonly closed: (stream: RecordStream) => void;
+  /** Of the connection that sent the run's input; no other is asked for approval. */
+  readonly approver: Approver | undefined;
 }
 
 export class RecordStream implements FrameStream, AsyncIterator<SessionFrame> {
@@ -91,8 +104,25 @@ export class RecordStream implements FrameStream, AsyncIterator<SessionFrame> {
     this.poke();
   }
 
+  answer(answer: ApprovalAnswer): void {
+    const { approver } = this.#plan;
+    if (approver === undefined) {
+      throw new CodedError("EACCES", "only the connection that sent the input may answer for it");
+    }
+    approver.answer(answer);
+  }
+
+  malformedAnswer(reason: string): void {
+    this.#plan.approver?.malformed(reason);
+  }
+
+  answersEnded(): void {
+    this.#plan.approver?.lost();
+  }
+
   #end(): void {
     this.#over = true;
+    this.#plan.approver?.lost();
     this.#records = [];
     this.#plan.closed(this);
   }
@@ -117,7 +147,9 @@ export class RecordStream implements FrameStream, AsyncIterator<SessionFrame> {
 
   #frameOf(record: StoredRecord): SessionFrame | undefined {
     const { only } = this.#plan;
-    if (only !== undefined && record.event.run !== only) return undefined;
+    const { type, run, call, seq } = record.event;
+    if (only !== undefined && run !== only) return undefined;
+    if (type === "approval.request") return this.#plan.approver?.show(call ?? "", seq);
     return frameOf(record);
   }
 

@@ -3,6 +3,7 @@
 
 import type { Code } from "../abi/mod.ts";
 import type { Scope } from "../interaction/mod.ts";
+import type { ApprovalDecision } from "./approval.ts";
 
 /** One earlier thing of the session, as the next prompt needs it; oldest first. */
 export type HistoryItem =
@@ -33,6 +34,16 @@ export interface ToolOutcome {
   readonly dropped: number;
 }
 
+/** A call as it would be run, for a person to judge. */
+export interface ApprovalQuestion {
+  readonly name: string;
+  readonly args: unknown;
+  /** In the agent's view. */
+  readonly cwd: string;
+  /** Of all that would be run; an answer may repeat it. */
+  readonly digest: string;
+}
+
 /** The handle of one run. All its records are of this run; after a cancel every record is refused. */
 export interface RunContext {
   readonly run: string;
@@ -58,6 +69,11 @@ export interface RunContext {
     name: string,
     outcome: ToolOutcome,
   ): Promise<{ readonly content: string; readonly truncated: boolean }>;
+  /**
+   * Asks who sent the run's input about an open call, and waits: request and decision are durable
+   * before it resolves. One call at a time. ECANCELED when the run ends meanwhile.
+   */
+  approval(call: string, question: ApprovalQuestion): Promise<ApprovalDecision>;
   /** The assistant's text of this run; durable before it resolves. */
   message(text: string): Promise<void>;
   usage(model: string, inputTokens: number, outputTokens: number): Promise<void>;

@@ -94,6 +94,9 @@ function streamOf(frames: AsyncGenerator<OpFrame>, log: FakeLog): FrameStream {
       if (!closed) log.closedStreams += 1;
       closed = true;
     },
+    answer() {},
+    malformedAnswer() {},
+    answersEnded() {},
     async *[Symbol.asyncIterator]() {
       for await (const frame of frames) {
         if (closed) return;
