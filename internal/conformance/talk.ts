@@ -130,16 +130,18 @@ function placeholderFault(text: string, sends: boolean, bound: Set<string>): str
   const placeholder = placeholderOf(text);
   const shown = JSON.stringify(text);
   if (placeholder === undefined) return `${shown} is no placeholder; write << for a literal <`;
-  const { form } = placeholder;
-  if (form === "literal") return undefined;
-  if (form === "new") {
+  if (placeholder.form === "literal") return undefined;
+  if (placeholder.form === "present" || placeholder.form === "absent") {
+    return sends ? `${shown} is sent` : undefined;
+  }
+  if (placeholder.form === "new") {
     if (!sends) return `${shown} stands in a pattern, where nothing is made`;
     if (bound.has(placeholder.name)) return `${shown} makes a value that is there already`;
     bound.add(placeholder.name);
     return undefined;
   }
-  if (form === "present" || form === "absent") return sends ? `${shown} is sent` : undefined;
   const known = bound.has(placeholder.name);
+  const { form } = placeholder;
   const binds = !sends && (form === "value" || form === "number");
   if (!known && !binds) return `${shown} is used before it has a value`;
   if (sends && (form === "next" || form === "later")) return `${shown} is sent`;
