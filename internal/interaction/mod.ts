@@ -3,4 +3,5 @@
 export { type DecodedOp, decodeOpLine } from "./decode.ts";
 export { requestDigestInput } from "./digest.ts";
 export { encodeFrame } from "./encode.ts";
+export { requestPathBytesMax } from "./fields.ts";
 export * from "./op.ts";
