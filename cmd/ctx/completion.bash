@@ -17,7 +17,10 @@ _ctx() {
     *)
       case $at:${parts[1]} in
         1:* | 2:help) names=$(ctx completion names commands 2>/dev/null) ;;
-        2:agent | 2:policy) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
+        2:abi | 2:agent | 2:policy) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
+        3:abi)
+          [[ $previous == show ]] || { compopt -o default; return; }
+          names='op v1 v2 sdk-envelope control' ;;
         2:completion) names='bash zsh fish' ;;
         2:which) names='agent tool model' ;;
         3:which) names=$(ctx completion names objects "$previous" 2>/dev/null) ;;

@@ -5,8 +5,10 @@ function __ctx_words
     switch "$at:$words[2]"
         case '1:*' 2:help
             ctx completion names commands 2>/dev/null
-        case 2:agent 2:policy
+        case 2:abi 2:agent 2:policy
             ctx completion names $words[2] 2>/dev/null
+        case 3:abi
+            test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control
         case 2:completion
             printf '%s\n' bash zsh fish
         case 2:which
@@ -31,6 +33,7 @@ function __ctx_sessions
     ctx completion names sessions $agent 2>/dev/null
 end
 complete -c ctx -f -a '(__ctx_words)'
+complete -c ctx -F -n '__fish_seen_subcommand_from verify export'
 complete -c ctx -l help -s h -d 'Print help'
 complete -c ctx -l json -d 'Print facts as JSON'
 complete -c ctx -l source -r -F -d 'Source tree'

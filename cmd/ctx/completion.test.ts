@@ -37,6 +37,8 @@ const lines = [
   ["ctx agent send c", ["coder"]],
   ["ctx send --agent rev", ["reviewer"]],
   // Bash has "fs.w" alone in its hand there, so that is what may be replaced.
+  ["ctx abi ver", ["verify"]],
+  ["ctx abi show sdk", ["sdk-envelope"]],
   ["ctx policy explain coder tool:fs.w", ["fs.write"]],
   ["ctx policy explain coder tool:fs.write exe", ["execute"]],
   ["ctx which model debug/e", ["debug/echo"]],

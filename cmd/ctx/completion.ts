@@ -47,7 +47,7 @@ export function run(args: Arguments): number {
 
 function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): string[] {
   if (kind === "commands") return commandNames();
-  if (kind === "agent" || kind === "policy") return commandNames(kind);
+  if (/^(?:abi|agent|policy)$/.test(kind)) return commandNames(kind);
   const context = openContext(args);
   switch (kind) {
     case "agents":

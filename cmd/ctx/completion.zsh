@@ -13,7 +13,10 @@ _ctx() {
     *)
       case $((CURRENT - 1)):$words[2] in
         1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
-        2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        2:abi|2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        3:abi)
+          [[ $previous == show ]] || { _files; return; }
+          names=(op v1 v2 sdk-envelope control) ;;
         2:completion) names=(bash zsh fish) ;;
         2:which) names=(agent tool model) ;;
         3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;

@@ -16,11 +16,15 @@ const fastCommands: Readonly<Record<string, () => Promise<FastCommand>>> = {
 };
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  abi: () => import("./abi.ts"),
   bootstrap: () => import("./bootstrap.ts"),
   completion: () => import("./completion.ts"),
   doctor: () => import("./doctor.ts"),
   serve: () => import("./serve.ts"),
   which: () => import("./which.ts"),
+  "abi export": () => import("./abi-export.ts"),
+  "abi show": () => import("./abi-show.ts"),
+  "abi verify": () => import("./abi-verify.ts"),
   "agent cancel": () => import("./agent-cancel.ts"),
   "agent chat": () => import("./agent-chat.ts"),
   "agent history": () => import("./agent-history.ts"),
@@ -59,10 +63,18 @@ export async function run(argv: readonly string[]): Promise<number> {
     return (await import("./quick.ts")).runFast(command, argv.slice(1));
   }
   if (shortForms.includes(first)) return runShort(first, argv.slice(1));
-  if (Object.hasOwn(commands, first)) return runCommand(first, argv.slice(1));
   const group = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
-  if (group.length > 0) return runInGroup(first, second, rest, group);
+  const own = Object.hasOwn(commands, first);
+  if (group.length > 0 && !(own && isOwnOption(second))) {
+    return runInGroup(first, second, rest, group);
+  }
+  if (own) return runCommand(first, argv.slice(1));
   return fail("EINVAL", `unknown command ${JSON.stringify(first)}`, { hint: "see ctx --help" });
+}
+
+/** A group that is a command as well takes nothing, or options, for itself; its help is the group's. */
+function isOwnOption(word: string | undefined): boolean {
+  return word === undefined || (word.startsWith("-") && word !== "--help" && word !== "-h");
 }
 
 function showHelp(exit: number): number {

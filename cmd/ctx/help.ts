@@ -29,6 +29,10 @@ Change
 Explain
   policy explain AGENT CLASS:NAME PERMISSION
   policy check [AGENT|FILE]
+  abi                        the protocols and their versions
+  abi show [PROTOCOL [KIND]] what is promised about a frame
+  abi verify [FILE]          judge frames line by line
+  abi export DIR             write schemas and golden files
   validate-name NAME
   completion bash|zsh|fish
   exec OBJECT [INPUT...]     run an object (what built-in objects do)

@@ -1,0 +1,104 @@
+// The protocols of `abi/`, each with its folder and its judge. What is said of one protocol by the
+// commands and by the tests is said of all of them through this table.
+
+import { fail, type Judgement, opLineBytesMax } from "../abi/mod.ts";
+import { canonicalControl, judgeControl } from "../capability/mod.ts";
+import { canonicalEnvelope, judgeEnvelope } from "../envelope/mod.ts";
+import { canonicalOp, canonicalV1, canonicalV2, judgeOp, judgeV1, judgeV2 } from "../wire/mod.ts";
+
+export interface Protocol {
+  /** Its folder below `abi/`, which is also its name. */
+  readonly name: string;
+  /** What `--abi` takes as well. */
+  readonly short: string;
+  /** One line with its LF; `kinds.json` says the same. */
+  readonly lineBytesMax: number;
+  /** Says what is wrong with a line without its LF, bound included. */
+  judge(line: string): Judgement;
+  /** Decodes and encodes a line that is accepted; the answer ends in LF. */
+  canonical(line: string): string;
+}
+
+const v2LineBytesMax = 256 * 1024;
+
+export const protocols: readonly Protocol[] = [
+  {
+    name: "op/v1",
+    short: "op",
+    lineBytesMax: opLineBytesMax,
+    judge: judgeOp,
+    canonical: canonicalOp,
+  },
+  {
+    name: "interaction/v1",
+    short: "v1",
+    lineBytesMax: opLineBytesMax,
+    judge: judgeV1,
+    canonical: canonicalV1,
+  },
+  {
+    name: "interaction/v2",
+    short: "v2",
+    lineBytesMax: v2LineBytesMax,
+    judge: judgeV2,
+    canonical: canonicalV2,
+  },
+  {
+    name: "sdk-envelope/v1",
+    short: "sdk-envelope",
+    lineBytesMax: opLineBytesMax,
+    judge: judgeEnvelope,
+    canonical: canonicalEnvelope,
+  },
+  {
+    name: "control/v1",
+    short: "control",
+    lineBytesMax: opLineBytesMax,
+    judge: judgeControl,
+    canonical: canonicalControl,
+  },
+];
+
+/** By name or short name. ENOENT with the names that there are. */
+export function protocolNamed(name: string): Protocol {
+  const found = protocols.find((one) => one.name === name || one.short === name);
+  if (found !== undefined) return found;
+  const known = protocols.map((one) => `${one.name} (${one.short})`).join(", ");
+  return fail("ENOENT", `protocol ${JSON.stringify(name)} does not exist`, { hint: known });
+}
+
+/**
+ * The protocol that a line seems to be of, by the members that tell the wires apart. A frame that
+ * two wires know, such as a `delta`, is of the first one that accepts it.
+ */
+export function recognise(line: string): Protocol | undefined {
+  const value = objectOf(line);
+  if (value === undefined) return undefined;
+  const [op, v1, v2, envelope, control] = protocols as [
+    Protocol,
+    Protocol,
+    Protocol,
+    Protocol,
+    Protocol,
+  ];
+  if (value["abi"] === "cortexfs.interaction/v2") return v2;
+  if (value["abi"] === "cortexfs.interaction/v1") return v1;
+  if (typeof value["schema"] === "string") return envelope;
+  if ("ok" in value) return control;
+  if ("op" in value) return firstThatAccepts(line, [op, control]);
+  return "type" in value ? firstThatAccepts(line, [op, envelope, control]) : undefined;
+}
+
+function firstThatAccepts(line: string, candidates: readonly Protocol[]): Protocol | undefined {
+  return candidates.find((one) => one.judge(line).ok) ?? candidates[0];
+}
+
+function objectOf(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
