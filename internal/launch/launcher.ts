@@ -10,6 +10,7 @@ import { gitEntries, newGitEntries } from "./git.ts";
 import { drain, OutputWindow } from "./output.ts";
 import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch } from "./plan.ts";
+import { preparedCall, refuseChanged } from "./prepared.ts";
 import { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
 import { latePayload, planStandby, prepareStandby, Standbys, standbysMax } from "./standby.ts";
@@ -38,6 +39,9 @@ export function createLauncher(options: LauncherOptions): Launcher {
       try {
         const payload = payloadOf(request);
         const plan = planLaunch(options, folders, request);
+        const { approved, tool } = request;
+        // As late as can be: after the wait for a place, on the plan that is started.
+        if (approved) refuseChanged(tool.name, approved, preparedCall(options, request, plan));
         return await runPlan({ request, io, signal, plan, payload, live, standbys });
       } finally {
         release();
@@ -49,6 +53,10 @@ export function createLauncher(options: LauncherOptions): Launcher {
 
   return {
     check: (request) => checkWorkFolders(options, request),
+    examine(request) {
+      payloadOf(request);
+      return preparedCall(options, request, planLaunch(options, folders, request));
+    },
     run(request, io) {
       const outcome = launch(request, io);
       running.add(outcome);

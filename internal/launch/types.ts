@@ -39,6 +39,26 @@ export interface LaunchRequest {
   /** The tools that exist in the view. */
   readonly visible: readonly ToolObject[];
   readonly timeoutMs: number;
+  /** What was approved. A launch that would be another one in any part is refused, ECANCELED. */
+  readonly approved?: PreparedCall;
+}
+
+export type PreparedPart =
+  | "tool"
+  | "executable"
+  | "arguments"
+  | "cwd"
+  | "folders"
+  | "identity"
+  | "network"
+  | "environment"
+  | "limit";
+
+/** A call as it would be run. */
+export interface PreparedCall {
+  /** The working folder, in the view. */
+  readonly cwd: string;
+  readonly parts: Readonly<Record<PreparedPart, string>>;
 }
 
 export interface LaunchIo {
@@ -68,7 +88,7 @@ export interface LiveLaunch {
 }
 
 /** A launch whose tool is not known yet. */
-export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs">;
+export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs" | "approved">;
 
 /** The folders that a request for a run names. */
 export type WorkFolders = Pick<LaunchRequest, "agent" | "controls" | "home" | "workspace" | "cwd">;
@@ -76,6 +96,8 @@ export type WorkFolders = Pick<LaunchRequest, "agent" | "controls" | "home" | "w
 export interface Launcher {
   /** Throws the reason why no launch could have these folders; decides nothing else. */
   check(request: WorkFolders): void;
+  /** The call as `run` would run it now; throws what would keep it from being started. */
+  examine(request: LaunchRequest): PreparedCall;
   /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
   run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
   /**

@@ -114,14 +114,6 @@ test("arguments past their bound are not kept", async () => {
   expect(context.outcomes()).toMatchObject([{ code: "EMSGSIZE" }]);
 });
 
-test("approval that nobody can give refuses", async () => {
-  world.write("agent/coder.d/approval", "ask\n");
-  const { context } = await send('@call fs.read {"path":"a"}\n@say done');
-  expect(context.outcomes()).toMatchObject([{ status: "error", code: "EACCES" }]);
-  expect(context.outcomes()[0]?.output).toContain("nobody can answer");
-  expect(world.launcher.requests).toEqual([]);
-});
-
 test("a failed launch is a result and the run goes on", async () => {
   world.launcher.answer = async () => fail("EHOSTDOWN", "no bubblewrap", { hint: "install it" });
   const { context, outcome } = await send('@call shell.exec {"cmd":"id"}\n@say done');

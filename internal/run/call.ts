@@ -10,6 +10,7 @@ import type { LaunchRequest, StandbyRequest } from "../launch/mod.ts";
 import type { RunContext, ToolOutcome } from "../session/mod.ts";
 import { loadAgent, type ToolObject } from "../tree/mod.ts";
 import type { AnswerCall } from "./answer.ts";
+import { approvedRequest } from "./approval.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { type Offer, toolListing } from "./offer.ts";
 import { errorOutcome, explainHint, okOutcome, refusalReason } from "./report.ts";
@@ -135,17 +136,12 @@ async function runTool(
   name: string,
   args: unknown,
 ): Promise<ToolOutcome> {
-  const { agent } = context;
-  const controls = loadAgent(options.tree, agent);
-  const tool = allowedTool(options, agent, controls, name);
-  await checkInput(name, tool.schema, args);
-  if (controls.approval === "ask") {
-    const message = "approval is asked and nobody can answer in this version";
-    fail("EACCES", `tool "${name}" was not run: ${message}`, {
-      hint: `agent/${agent}.d/approval says ask`,
-    });
-  }
-  const request = launchRequest(options, context, controls, tool, args);
+  const prepare = () => checkedRequest(options, context, name, args);
+  const first = await prepare();
+  const request =
+    first.controls.approval === "ask"
+      ? await approvedRequest(options, context, id, first, prepare)
+      : first;
   const { signal } = context;
   const onOutput = (text: string) => context.toolDelta(id, text);
   const outcome = await options.launcher.run(request, { signal, onOutput });
@@ -166,13 +162,16 @@ async function newGitNotice(context: RunContext, paths: readonly string[]): Prom
   return `\n[${text}]`;
 }
 
-function launchRequest(
+/** The launch that a call asks for, with every check that comes before it, on the files as they are. */
+async function checkedRequest(
   options: ExecutorOptions,
   context: RunContext,
-  controls: AgentControls,
-  tool: ToolObject,
+  name: string,
   args: unknown,
-): LaunchRequest {
+): Promise<LaunchRequest> {
+  const controls = loadAgent(options.tree, context.agent);
+  const tool = allowedTool(options, context.agent, controls, name);
+  await checkInput(name, tool.schema, args);
   const timeoutMs = timeoutOf(tool, args) ?? options.toolTimeoutMs;
   return { ...standbyRequest(options, context, controls), tool, args, timeoutMs };
 }

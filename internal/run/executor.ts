@@ -74,6 +74,8 @@ function prepareSandbox(options: ExecutorOptions, context: RunContext): void {
   if (context.signal.aborted) return;
   try {
     const controls = loadAgent(options.tree, context.agent);
+    // It would stand there while a person thinks.
+    if (controls.approval === "ask") return;
     options.launcher.prepare(standbyRequest(options, context, controls));
   } catch {
     // The next call meets the reason and reports it.

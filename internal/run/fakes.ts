@@ -18,6 +18,7 @@ import type {
   LaunchIo,
   LaunchOutcome,
   LaunchRequest,
+  PreparedCall,
   StandbyRequest,
 } from "../launch/mod.ts";
 import { type ModelRequest, resolveModel } from "../model/mod.ts";
@@ -41,6 +42,13 @@ export class FakeLauncher implements Launcher {
   readonly standbys: string[] = [];
   answer: (request: LaunchRequest, io: LaunchIo) => Promise<Partial<LaunchOutcome>> | undefined =
     () => undefined;
+
+  examine({ tool, args }: LaunchRequest): PreparedCall {
+    const same = ["executable", "folders", "identity", "network", "environment", "limit"] as const;
+    const parts = Object.fromEntries(same.map((part) => [part, ""]));
+    const call = { tool: tool.name, arguments: JSON.stringify(args), cwd: "/workspace" };
+    return { cwd: call.cwd, parts: { ...parts, ...call } as PreparedCall["parts"] };
+  }
 
   async run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
     this.requests.push(request);
