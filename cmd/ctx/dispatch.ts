@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: () => import("./doctor.ts"),
   serve: () => import("./serve.ts"),
   which: () => import("./which.ts"),
+  "abi conformance": () => import("./abi-conformance.ts"),
   "abi export": () => import("./abi-export.ts"),
   "abi show": () => import("./abi-show.ts"),
   "abi verify": () => import("./abi-verify.ts"),

@@ -32,6 +32,8 @@ Explain
   abi                        the protocols and their versions
   abi show [PROTOCOL [KIND]] what is promised about a frame
   abi verify [FILE]          judge frames line by line
+  abi conformance --socket PATH --abi NAME
+                             play whole conversations against a server
   abi export DIR             write schemas and golden files
   validate-name NAME
   completion bash|zsh|fish
