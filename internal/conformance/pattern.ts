@@ -5,9 +5,11 @@
 export type Bindings = ReadonlyMap<string, string | number>;
 
 export type Placeholder =
-  | { readonly form: "new" | "value"; readonly name: string }
+  | { readonly form: "new"; readonly name: string }
+  | { readonly form: "value"; readonly name: string }
   | { readonly form: "number" | "next" | "later"; readonly name: string }
-  | { readonly form: "present" | "absent" }
+  | { readonly form: "present" }
+  | { readonly form: "absent" }
   | { readonly form: "literal"; readonly text: string };
 
 export interface Mismatch {
