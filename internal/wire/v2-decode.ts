@@ -128,21 +128,29 @@ function lookUp(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function flatten({ correlation, session_seq, event }: WireFrame): V2Frame {
-  const flat: Record<string, unknown> = { side: event.side, kind: event.kind };
-  for (const name of correlationNames) {
-    const id = correlation[name];
-    if (id === null) break;
-    flat[name] = id;
-  }
-  if (session_seq !== null) flat["session_seq"] = session_seq;
+  const flat = identified(correlation, event.side, event.kind);
+  if (session_seq !== null) flat.session_seq = session_seq;
   if (event.capabilities.length > 0 || announces(event.kind)) {
-    flat["capabilities"] = event.capabilities;
+    flat.capabilities = event.capabilities;
   }
-  if (event.mode !== null) flat["mode"] = event.mode;
-  if (event.session !== null) flat["session"] = event.session;
-  if (event.origin !== null) flat["origin"] = event.origin;
-  flat["data"] = event.data;
+  if (event.mode !== null) flat.mode = event.mode;
+  if (event.session !== null) flat.session = event.session;
+  if (event.origin !== null) flat.origin = event.origin;
+  flat.data = event.data;
   return flat as unknown as V2Frame;
+}
+
+type Flat = { -readonly [K in keyof WireFrame["event"] | "session_seq"]?: unknown };
+
+/** The ids that are set, as one literal each: a frame is built for every line, so it must be quick. */
+function identified(ids: WireFrame["correlation"], side: string, kind: string): Flat {
+  const { connection_id, attachment_id, request_id, run_id, command_id } = ids;
+  if (connection_id === null) return { side, kind };
+  if (attachment_id === null) return { side, kind, connection_id } as Flat;
+  if (request_id === null) return { side, kind, connection_id, attachment_id } as Flat;
+  if (run_id === null) return { side, kind, connection_id, attachment_id, request_id } as Flat;
+  const run = { side, kind, connection_id, attachment_id, request_id, run_id };
+  return command_id === null ? run : ({ ...run, command_id } as Flat);
 }
 
 const announces = (kind: string) => kind === "hello" || kind === "welcome";
