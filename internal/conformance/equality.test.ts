@@ -112,9 +112,11 @@ for (const protocol of protocols) {
     });
 
     test("the schema refuses what it can see and accepts what only a rule refuses", () => {
-      const expected = { line: "line", schema: "schema", rule: "accept" } as const;
-      expect(reject.map(({ file, bytes }) => [file, oracle(protocol, bytes)])).toEqual(
-        reject.map(({ file, by }) => [file, expected[by]]),
+      // A schema is not asked about framing, of which a protocol may want more than JSON does.
+      const asked = reject.filter(({ by }) => by !== "line");
+      const expected = (by: string) => (by === "schema" ? "schema" : "accept");
+      expect(asked.map(({ file, bytes }) => [file, oracle(protocol, bytes)])).toEqual(
+        asked.map(({ file, by }) => [file, expected(by)]),
       );
     });
 

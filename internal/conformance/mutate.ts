@@ -40,8 +40,8 @@ function mutateStructure(
   const rounds = 1 + random.below(2);
   for (let round = 0; round < rounds; round++) {
     const spots = spotsOf(root);
-    const spot = random.pick(spots);
-    random.pick(mutations)(random, spot, spotsOf(other));
+    // The root itself may have been dropped.
+    if (spots.length > 0) random.pick(mutations)(random, random.pick(spots), spotsOf(other));
   }
   return new TextEncoder().encode(JSON.stringify(root[0] ?? null));
 }
@@ -78,7 +78,7 @@ type Mutation = (random: Random, spot: Spot, others: readonly Spot[]) => void;
 
 const mutations: readonly Mutation[] = [
   (_, spot) => drop(spot),
-  (random, spot) => put(spot, random.pick(values)),
+  (random, spot) => put(spot, anyValue(random)),
   (random, spot) => put(spot, random.pick(numbers)),
   (random, spot) => put(spot, random.pick(texts)()),
   // The same kind of value, a little outside of what it may be.
@@ -88,6 +88,9 @@ const mutations: readonly Mutation[] = [
   rename,
   add,
 ];
+
+/** A fresh one each time: what is put in may be changed by the next mutation. */
+const anyValue = (random: Random): Json => structuredClone(random.pick(values));
 
 const values: readonly Json[] = [null, true, false, "", [], {}, [null], { type: "x" }, [[[]]]];
 
@@ -125,7 +128,7 @@ function near(random: Random, value: Json): Json {
     const grown = random.pick([0, 1, 15, 16, 32, 256]);
     return [...value, ...Array<Json>(grown).fill(value[0] ?? "x")];
   }
-  return value === null ? random.pick(values) : { ...(value as object), kind: "x" };
+  return value === null ? anyValue(random) : { ...(value as object), kind: "x" };
 }
 
 function nearText(random: Random, text: string): string {
@@ -152,7 +155,7 @@ function rename(random: Random, spot: Spot): void {
 function add(random: Random, spot: Spot): void {
   const value = at(spot);
   if (typeof value !== "object" || value === null) return;
-  const extra = random.pick(values);
+  const extra = anyValue(random);
   if (Array.isArray(value)) value.push(extra);
   else {
     const key = random.pick(["x_unknown", "", "shared", "cwd", "code", "run", "id", "constructor"]);

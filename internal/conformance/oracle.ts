@@ -39,10 +39,11 @@ export function oracle(protocol: Protocol, bytes: Uint8Array): OracleVerdict {
 }
 
 /**
- * Whether a judge and the oracle agree. The judge alone knows rules and may see more in framing, so
- * it may refuse by those what fits the schema; nothing else may differ.
+ * Whether a judge and the oracle agree. The judge alone knows rules, and may ask more of the framing
+ * than JSON does, so by those it may refuse what fits the schema; nothing else may differ.
  */
 export function agree(judged: Judgement, verdict: OracleVerdict): boolean {
-  if (verdict === "accept") return judged.ok || judged.by !== "schema";
+  if (!judged.ok && judged.by === "line") return true;
+  if (verdict === "accept") return judged.ok || judged.by === "rule";
   return !judged.ok && judged.by === verdict;
 }
