@@ -82,6 +82,20 @@ const nesting: Rule = {
   },
 };
 
+/** JSON can write a number that no double holds; encoded again it would be null. */
+const finiteNumbers: Rule = {
+  name: "finite-numbers",
+  code: "EINVAL",
+  check(value) {
+    for (const left: unknown[] = [value]; left.length > 0; ) {
+      const one = left.pop();
+      if (typeof one === "number" && !Number.isFinite(one)) return "holds a number without end";
+      if (isContainer(one)) for (const inner of Object.values(one)) left.push(inner);
+    }
+    return undefined;
+  },
+};
+
 function compactBytes(name: string, bytesMax: number): Rule {
   return {
     name,
@@ -104,8 +118,8 @@ const rulesOfUse = {
   input: [inputBytes],
   reason: [reasonBytes],
   // The nesting comes first: what is nested without end cannot be measured.
-  event: [nesting, compactBytes("event-bytes", eventBytesMax)],
-  metadata: [nesting, compactBytes("metadata-bytes", metadataBytesMax)],
+  event: [nesting, finiteNumbers, compactBytes("event-bytes", eventBytesMax)],
+  metadata: [nesting, finiteNumbers, compactBytes("metadata-bytes", metadataBytesMax)],
 } as const satisfies Record<string, readonly Rule[]>;
 
 /** What fields of a kind are used for, by their pointers below the frame. */
