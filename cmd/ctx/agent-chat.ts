@@ -17,6 +17,10 @@ import {
 import type { Scope } from "../../internal/interaction/mod.ts";
 import { linkAgent } from "./agent-link.ts";
 import { workspaceOf, workspaceOptions } from "./agent-send.ts";
+import { type Asker, askPerson } from "./approval-ask.ts";
+import { type Decide, denyAll } from "./approval-desk.ts";
+import { seenFile } from "./approval-file.ts";
+import { approvalText } from "./approval-text.ts";
 import { historyFile, loadHistory, saveHistory } from "./chat-history.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import type { AgentContext } from "./context.ts";
@@ -70,6 +74,7 @@ async function converse(chat: Chat, known: readonly string[]): Promise<string[]>
     prompt: `${styled(wantsColour(1, process.env), "bold", `${chat.context.agent}>`)} `,
   });
   const lines = new LineQueue(reader);
+  const decide = terminal ? personOf(chat, lines) : denyAll;
   // Readline sees the key itself and the process gets no signal.
   reader.on("SIGINT", () => {
     if (lines.answering) process.emit("SIGINT");
@@ -84,7 +89,7 @@ async function converse(chat: Chat, known: readonly string[]): Promise<string[]>
     if (line.trim() !== "") {
       typed.push(line);
       lines.answering = true;
-      await answer(chat, line);
+      await answer(chat, line, decide);
       lines.answering = false;
     }
     if (terminal && !lines.ended) reader.prompt();
@@ -96,12 +101,12 @@ async function converse(chat: Chat, known: readonly string[]): Promise<string[]>
 }
 
 /** One message and its answer; whatever goes wrong is said and the chat goes on. */
-async function answer(chat: Chat, input: string): Promise<void> {
+async function answer(chat: Chat, input: string, decide: Decide): Promise<void> {
   const { context, session, scope, cwd, workspace } = chat;
   const id = `ctx-chat-${crypto.randomUUID()}`;
   try {
     const request = { op: "send", id, session, scope, input, cwd, workspace } as const;
-    const summary = await follow(context, request, { form: "quiet" });
+    const summary = await follow(context, request, { form: "quiet", decide });
     if (summary.text !== "") print(escapeText(summary.text).replace(/\n+$/, ""));
     conclude(context, summary, session);
   } catch (error) {
@@ -109,22 +114,57 @@ async function answer(chat: Chat, input: string): Promise<void> {
   }
 }
 
-/** Lines as they are typed; those that come during an answer wait. */
-class LineQueue {
+/** The person at this terminal decides, by what they could read themselves. */
+function personOf({ context, workspace }: Chat, lines: LineQueue): Decide {
+  return askPerson(lines, (frame) =>
+    approvalText(frame, context.agent, (path) => seenFile(context, workspace, frame.cwd, path)),
+  );
+}
+
+/** Lines as they are typed; those that come during an answer wait, but for answers to a question. */
+class LineQueue implements Asker {
   answering = false;
   ended = false;
   readonly #waiting: string[] = [];
+  readonly #reader: Interface;
   #wake: (() => void) | undefined;
+  #answer: ((line: string | undefined) => void) | undefined;
 
   constructor(reader: Interface) {
+    this.#reader = reader;
     reader.on("line", (line) => {
+      if (this.#answer !== undefined) {
+        this.#answer(line);
+        return;
+      }
       this.#waiting.push(line);
       this.#wake?.();
     });
     reader.on("close", () => {
       this.ended = true;
+      this.#answer?.(undefined);
       this.#wake?.();
     });
+  }
+
+  async ask(prompt: string, over: AbortSignal): Promise<string | undefined> {
+    if (this.ended || over.aborted) return undefined;
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    const leave = () => resolve(undefined);
+    over.addEventListener("abort", leave);
+    const usual = this.#reader.getPrompt();
+    this.#answer = resolve;
+    // What was typed before the question is no answer to it.
+    if (this.#reader.terminal) this.#reader.write(null, { ctrl: true, name: "u" });
+    this.#reader.setPrompt(prompt);
+    this.#reader.prompt();
+    try {
+      return await promise;
+    } finally {
+      this.#answer = undefined;
+      this.#reader.setPrompt(usual);
+      over.removeEventListener("abort", leave);
+    }
   }
 
   /** Undefined at the end of input. */

@@ -2,7 +2,12 @@
 // root's identity is given up, then requests go out as the agent's owner.
 
 import { dirname } from "node:path";
-import { askAgent, ensureServer, errorOfFrame } from "../../internal/client/mod.ts";
+import {
+  type AskOptions,
+  askAgent,
+  ensureServer,
+  errorOfFrame,
+} from "../../internal/client/mod.ts";
 import type { OpFrame, OpRequest, Scope } from "../../internal/interaction/mod.ts";
 import type { Arguments } from "./command.ts";
 import { type AgentContext, becomeOwner, loadAgentContext } from "./context.ts";
@@ -23,10 +28,10 @@ export async function linkAgent(args: Arguments, agent: string): Promise<AgentCo
 export function ask(
   context: AgentContext,
   request: OpRequest,
-  signal?: AbortSignal,
+  options: Pick<AskOptions, "signal" | "onApproval"> = {},
 ): AsyncGenerator<OpFrame> {
   const places = { ...context.places, uid: context.controls.owner };
-  return askAgent(places, context.agent, request, signal === undefined ? {} : { signal });
+  return askAgent(places, context.agent, request, options);
 }
 
 /** Every frame of a request that is answered at once. Throws the first error frame. */

@@ -1,9 +1,16 @@
 // `ctx agent send`: one message, its answer streamed.
 
 import { realpathSync, statSync } from "node:fs";
-import { coded, fail, inputBytesMax, requestIdBytesMax } from "../../internal/abi/mod.ts";
+import {
+  coded,
+  fail,
+  inputBytesMax,
+  objectName,
+  requestIdBytesMax,
+} from "../../internal/abi/mod.ts";
 import { isTerminal } from "../../internal/cli/mod.ts";
 import { linkAgent } from "./agent-link.ts";
+import { allowListed } from "./approval-desk.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { readInput } from "./exec-input.ts";
 import { conclude, follow, printSummary } from "./follow.ts";
@@ -27,11 +34,13 @@ export const spec: CommandSpec = {
     ...sessionOptions,
     ...workspaceOptions,
     id: { type: "string", describe: "Request id; the same id again replays and runs nothing" },
+    approve: { type: "string", describe: "Tool to allow when it asks for approval; repeatable" },
     raw: { type: "boolean", describe: "Print the frames as they come, one JSON object a line" },
   },
   examples: [
     ['agent send coder "What is in this folder?"', "the current folder is /workspace"],
     ["agent send reviewer --session review - < patch", "the message from a file"],
+    ["agent send coder --approve fs.write 'Write notes.md'", "any other call that asks is denied"],
   ],
 };
 
@@ -39,13 +48,14 @@ export async function run(args: Arguments): Promise<number> {
   const input = messageOf(args.list("input"));
   const workspace = workspaceOf(args);
   const id = requestId(args.text("id"));
+  const approve = args.list("approve").map((name) => objectName("tool", name));
   const scope = scopeOf(args);
   const cwd = args.text("cwd");
   const context = await linkAgent(args, args.need("agent"));
   const session = sessionOf(args, context);
   const request = { op: "send", id, session, scope, input, cwd, workspace } as const;
   const form = args.flag("raw") ? "raw" : args.flag("json") ? "json" : "text";
-  const summary = await follow(context, request, { form });
+  const summary = await follow(context, request, { form, decide: allowListed(approve) });
   if (form === "json") printSummary(summary, session);
   return conclude(context, summary, session);
 }

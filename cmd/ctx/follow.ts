@@ -16,6 +16,7 @@ import {
 } from "../../internal/cli/mod.ts";
 import type { OpRequest } from "../../internal/interaction/mod.ts";
 import { ask, askOnce } from "./agent-link.ts";
+import { ApprovalDesk, type Decide, denyAll } from "./approval-desk.ts";
 import type { AgentContext } from "./context.ts";
 import { type Rendered, Renderer, type RunSummary } from "./render.ts";
 
@@ -23,6 +24,8 @@ export interface FollowOptions {
   /** `text` streams; `raw` prints frames; `json` prints one summary; `quiet` prints at the end. */
   readonly form: "text" | "raw" | "json" | "quiet";
   readonly showUser?: boolean;
+  /** Asked about each call that waits for approval; without it every such call is denied. */
+  readonly decide?: Decide;
 }
 
 /** Follows the request; throws only when it could not be made or its connection broke. */
@@ -35,9 +38,13 @@ export async function follow(
   const renderer = new Renderer({ colour, showUser: options.showUser ?? false });
   const { summary } = renderer;
   const leave = new AbortController();
+  const desk = new ApprovalDesk(options.decide ?? denyAll);
   const release = onInterrupt(cancelOnce(context, summary, leave));
   try {
-    for await (const frame of ask(context, request, leave.signal)) {
+    const { signal } = leave;
+    const onApproval = desk.open.bind(desk);
+    for await (const frame of ask(context, request, { signal, onApproval })) {
+      desk.see(frame);
       const rendered = renderer.feed(frame);
       if (options.form === "raw") {
         const line = JSON.stringify(frame);
@@ -48,6 +55,7 @@ export async function follow(
       show(rendered, options.form === "text");
     }
   } finally {
+    desk.close();
     release();
   }
   return summary;

@@ -20,7 +20,12 @@ interface Region {
   readonly lines: string[];
 }
 
-export function unifiedDiff(name: string, before: string, edits: readonly Edit[]): string {
+export function unifiedDiff(
+  name: string,
+  before: string,
+  edits: readonly Edit[],
+  linesMax = diffLinesMax,
+): string {
   const old = splitLines(before);
   const regions = lineRegions(before, old, edits);
   const out = [`--- a/${name}`, `+++ b/${name}`];
@@ -31,9 +36,38 @@ export function unifiedDiff(name: string, before: string, edits: readonly Edit[]
     shift = pushHunk(out, old, regions.slice(index, end), shift);
     index = end;
   }
-  const hidden = out.length - diffLinesMax;
-  if (hidden > 0) out.splice(diffLinesMax, hidden, `… ${hidden} more lines of diff`);
+  const hidden = out.length - linesMax;
+  if (hidden > 0) out.splice(linesMax, hidden, `… ${hidden} more lines of diff`);
   return `${out.join("\n")}\n`;
+}
+
+/** The same for two whole texts: one hunk from their first to their last difference, not cut. */
+export function wholeDiff(name: string, before: string | undefined, after: string): string {
+  const old = splitLines(before ?? "");
+  const now = splitLines(after);
+  const shorter = Math.min(old.length, now.length);
+  let same = 0;
+  while (same < shorter && old[same] === now[same]) same++;
+  let tail = 0;
+  while (tail < shorter - same && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const head = [before === undefined ? "--- /dev/null" : `--- a/${name}`, `+++ b/${name}`];
+  if (same === old.length && same === now.length) return `${head.join("\n")}\n`;
+  const from = Math.max(0, same - contextLines);
+  const oldTo = Math.min(old.length, old.length - tail + contextLines);
+  const nowTo = Math.min(now.length, now.length - tail + contextLines);
+  const hunk = `@@ -${range(from, oldTo)} +${range(from, nowTo)} @@`;
+  const body = [
+    ...marked(" ", old.slice(from, same)),
+    ...marked("-", old.slice(same, old.length - tail)),
+    ...marked("+", now.slice(same, now.length - tail)),
+    ...marked(" ", old.slice(old.length - tail, oldTo)),
+  ];
+  return `${[...head, hunk, ...body].join("\n")}\n`;
+}
+
+/** A side without lines is numbered by the line before it. */
+function range(from: number, to: number): string {
+  return `${from === to ? from : from + 1},${to - from}`;
 }
 
 /** Lines with their newline; the last may lack one. */

@@ -38,7 +38,7 @@ export function replace(input: Input, cwd: string): BuiltinResult {
 }
 
 /** Start of every occurrence, left to right, none overlapping another. */
-function occurrences(text: string, part: string): number[] {
+export function occurrences(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
     found.push(at);

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { type Code, CodedError, fail, isCode, objectName, opLineBytesMax } from "../abi/mod.ts";
-import type { OpFrame, OpRequest } from "../interaction/mod.ts";
+import type { ApproveRequest, OpFrame, OpRequest } from "../interaction/mod.ts";
 import { type Connection, connectLines } from "../sock/mod.ts";
 import { treeRuntime } from "../tree/mod.ts";
 import {
@@ -28,6 +28,11 @@ export interface AskOptions {
   readonly answerMs?: number;
   /** Closes the connection; the frames end. A run goes on without its client. */
   readonly signal?: AbortSignal;
+  /** Decides about a call that waits, on this connection; without it the server's time runs out. */
+  readonly onApproval?: (
+    frame: Extract<OpFrame, { type: "approval_request" }>,
+    answer: (request: ApproveRequest) => void,
+  ) => void;
 }
 
 /**
@@ -61,6 +66,9 @@ export async function* askAgent(
       const frame = parse(line.line);
       if (!isFrame(frame)) fail("EIO", `agent "${agent}" sent what is no frame`);
       last = frame.type;
+      if (frame.type === "approval_request") {
+        options.onApproval?.(frame, (answer) => void connection.send(requestLine(answer)));
+      }
       yield frame;
     }
     if (late && last === undefined) {
