@@ -141,5 +141,5 @@ export function readPath(fields: Fields, name: string): string | undefined {
 /** Whether the message that repeats this text to clients stays within the line it came in. */
 function fitsFrame(text: string): boolean {
   const bytesMax = opLineBytesMax - frameEnvelopeBytesMax;
-  return text.length * 6 <= bytesMax || byteLength(JSON.stringify(text)) <= bytesMax;
+  return text.length * 6 + 2 <= bytesMax || byteLength(JSON.stringify(text)) <= bytesMax;
 }
