@@ -69,7 +69,7 @@ const command = z.discriminatedUnion(
   [
     v.object({ type: z.literal("request_input"), prompt: v.text }),
     v.object({ type: z.literal("request_approval"), tool: v.identifier, arguments: v.anyValue }),
-    v.object({ type: z.literal("notify"), level: v.level, text: v.text }),
+    v.object({ type: z.literal("notify"), level: v.identifier, text: v.text }),
     v.object({ type: z.literal("invoke"), name: v.identifier, payload: v.anyValue }),
   ],
   { error: tagged },

@@ -104,7 +104,6 @@ export const runStatus = oneOf(["ok", "error", "cancelled", "interrupted"]);
 export const callStatus = oneOf(["ok", "error"]);
 export const approvalState = oneOf(["requested", "allowed", "denied"]);
 export const role = oneOf(["user", "assistant"]);
-export const level = oneOf(["info", "warning", "error"]);
 export const gapReason = oneOf(["not_retained", "not_projected", "deltas_dropped"]);
 export const frameBytes = integer(1, v2LineBytesMax);
 export const tokens = integer(1, 2 ** 32 - 1);

@@ -1,7 +1,6 @@
 // What fields of one v2 frame must be to each other: durable with its sequence, mode with capabilities,
 // scope with its space. schema.json says the same, so each refusal here is one of the shape.
 
-import { v2Abi } from "./v2-fields.ts";
 import { correlationNames, type KindFacts, type WireFrame } from "./v2-kinds.ts";
 import { type Refusal, refuse } from "./v2-refusal.ts";
 
@@ -65,10 +64,6 @@ function attachment(frame: WireFrame, facts: KindFacts): Refusal | undefined {
 
 function dataRelations(frame: WireFrame, name: string): Refusal | undefined {
   const data = frame.event.data as Data;
-  if (name === "hello" && !(data["versions"] as string[]).includes(v2Abi)) {
-    const why = `does not offer "${v2Abi}"`;
-    return refuse("schema", "/event/data/versions", why, "unsupported_version");
-  }
   if (name === "command") {
     const invokes = (data["command"] as Data)["type"] === "invoke";
     if (invokes && data["effect_id"] === undefined) {

@@ -12,8 +12,8 @@ export const v2IdentifierBytesMax = 128;
 /** `cwd` and `workspace`, in bytes: PATH_MAX without the closing NUL. Past it EINVAL. */
 export const v2PathBytesMax = 4095;
 
-/** Each text of an origin, in bytes. Past it EINVAL. */
-export const v2OriginTextBytesMax = 512;
+/** Each text of an origin, in bytes, as in interaction v1. Past it EINVAL. */
+export const v2OriginTextBytesMax = 256;
 
 /** `origin.metadata` as compact JSON, in bytes. Past it EMSGSIZE. */
 export const v2MetadataBytesMax = 8 * 1024;
@@ -78,7 +78,7 @@ function originRules(origin: NonNullable<WireFrame["event"]["origin"]>): Refusal
   }
   return (
     metadata &&
-    boundedJson("origin-metadata-bytes", metadata, "/event/origin/metadata", v2MetadataBytesMax)
+    boundedJson("metadata-bytes", metadata, "/event/origin/metadata", v2MetadataBytesMax)
   );
 }
 
@@ -121,7 +121,8 @@ const identifiersIn: Partial<Record<V2DataName, (data: Data) => Refusal | undefi
   command: (data) =>
     named(data, "effect_id") ??
     named(data["command"] as Data, "tool", "/command") ??
-    named(data["command"] as Data, "name", "/command"),
+    named(data["command"] as Data, "name", "/command") ??
+    named(data["command"] as Data, "level", "/command"),
   command_result: (data) => named(data, "effect_id"),
   status: (data) => named(data, "phase") ?? named(data, "run"),
 };
@@ -231,12 +232,11 @@ function dayExists(instant: string): boolean {
 /** Half a character has no UTF-8, so it could be neither written down nor compared. */
 function wellFormed(value: unknown, path: string): Refusal | undefined {
   if (typeof value === "string" && !value.isWellFormed()) {
-    return breaks("well-formed", path, "is not valid Unicode");
+    return breaks("unicode", path, "is not valid Unicode");
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    if (!key.isWellFormed())
-      return breaks("well-formed", path, "has a key that is not valid Unicode");
+    if (!key.isWellFormed()) return breaks("unicode", path, "has a key that is not valid Unicode");
     const refusal = wellFormed(inner, `${path}/${pointer(key)}`);
     if (refusal !== undefined) return refusal;
   }
