@@ -1,14 +1,16 @@
 // `ctx abi show`: the tables of the protocols, and of one kind everything that is promised about it.
 
 import { fail } from "../../internal/abi/mod.ts";
-import { print, printJson, printRaw } from "../../internal/cli/mod.ts";
+import { escapeJson, print, printJson, printRaw } from "../../internal/cli/mod.ts";
 import {
   acceptGoldens,
+  type Kind,
   kindsOf,
   type Protocol,
   protocolNamed,
   protocols,
   rulesOf,
+  type Schema,
   schemaOf,
 } from "../../internal/conformance/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
@@ -53,40 +55,59 @@ function showProtocol({ name }: Protocol, json: boolean): void {
 
 function showKind({ name }: Protocol, kind: string, json: boolean): void {
   const { kinds } = kindsOf(name);
-  const found = kinds.find((one) => one.kind === kind);
-  if (found === undefined) {
+  // A kind that both sides send has a row for each.
+  const rows = kinds.filter((one) => one.kind === kind);
+  if (rows.length === 0) {
     fail("ENOENT", `${name} has no kind ${JSON.stringify(kind)}`, {
-      hint: `it has ${kinds.map((one) => one.kind).join(", ")}`,
+      hint: `it has ${[...new Set(kinds.map((one) => one.kind))].join(", ")}`,
     });
   }
-  const schema = definitionOf(name, kind);
+  const schema = schemaOfKind(name, kind);
   const rules = rulesOf(name).filter(({ kinds: of }) => of.includes("*") || of.includes(kind));
-  const example = acceptGoldens(name, "accept").find((golden) => golden.kind === kind);
+  const examples = acceptGoldens(name, "accept").filter((golden) => golden.kind === kind);
+  const example = examples.find(({ file }) => file.endsWith(`/${kind}.json`)) ?? examples[0];
   if (json) {
     const frame: unknown = example === undefined ? null : JSON.parse(example.text);
-    printJson({ protocol: name, ...found, schema, rules, example: frame });
+    printJson({ protocol: name, kind, rows, schema, rules, example: frame });
     return;
   }
-  print(`${name} ${kind}: ${found.about}`);
-  const must = found.correlation.length === 0 ? "nothing" : found.correlation.join(", ");
-  print(`side ${found.side}; must carry ${must}; durable ${found.durable}`);
-  const described = schema["description"];
-  if (typeof described === "string" && described !== found.about) print(`\n${described}`);
-  print(`\nSchema\n${indented(JSON.stringify(schema, undefined, 2))}`);
+  printRows(name, rows, schema["description"]);
+  print(`\nSchema\n${JSON.stringify(schema, undefined, 2).replaceAll(/^/gm, "  ")}`);
   if (rules.length > 0) print("\nRules");
   for (const { name: rule, code, rule: said } of rules) print(`  ${rule} [${code}]: ${said}`);
-  if (example !== undefined) {
-    print(`\nExample (${example.file})`);
-    // A golden is shown as its bytes are; it holds no control character but its newline.
-    printRaw(example.text);
+  if (example === undefined) return;
+  print(`\nExample (${example.file})`);
+  printRaw(`${escapeJson(example.text.trimEnd())}\n`);
+}
+
+function printRows(name: string, rows: readonly Kind[], described: unknown): void {
+  for (const { kind, side, correlation, durable, about } of rows) {
+    print(`${name} ${kind}: ${about}`);
+    const must = correlation.length === 0 ? "nothing" : correlation.join(", ");
+    print(`side ${side}; must carry ${must}; durable ${durable}`);
   }
+  if (typeof described === "string") print(`\n${described}`);
 }
 
-function definitionOf(name: string, kind: string): Readonly<Record<string, unknown>> {
-  const definitions = schemaOf(name)["$defs"] as Record<string, Record<string, unknown>>;
-  return definitions[kind] ?? {};
-}
+type Definitions = Readonly<Record<string, Schema>>;
 
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
+/** The definition of a kind with all that it refers to, so that it is a schema by itself. */
+function schemaOfKind(name: string, kind: string): Schema {
+  const all = (schemaOf(name)["$defs"] ?? {}) as Definitions;
+  const needed = new Map<string, Schema>();
+  const follow = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      const target = key === "$ref" ? /^#\/\$defs\/(.+)$/.exec(String(inner))?.[1] : undefined;
+      const definition = target === undefined ? undefined : all[target];
+      if (target === undefined || definition === undefined) follow(inner);
+      else if (!needed.has(target)) {
+        needed.set(target, definition);
+        follow(definition);
+      }
+    }
+  };
+  const own = all[kind] ?? {};
+  follow(own);
+  return needed.size === 0 ? own : { ...own, $defs: Object.fromEntries(needed) };
 }
