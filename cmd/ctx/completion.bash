@@ -12,6 +12,8 @@ _ctx() {
     --agent) names=$(ctx completion names agents 2>/dev/null) ;;
     --session) names=$(ctx completion names sessions "$agent" 2>/dev/null) ;;
     --source|--root|--workspace|--programs) compopt -o dirnames; return ;;
+    --socket) compopt -o default; return ;;
+    --abi) names='op v1 v2 control' ;;
     --scope) names='private temp shared:' ;;
     --kind) names='object agent tool provider model session space terminal' ;;
     *)
@@ -19,8 +21,11 @@ _ctx() {
         1:* | 2:help) names=$(ctx completion names commands 2>/dev/null) ;;
         2:abi | 2:agent | 2:policy) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
         3:abi)
-          [[ $previous == show ]] || { compopt -o default; return; }
-          names='op v1 v2 sdk-envelope control' ;;
+          case $previous in
+            show) names='op v1 v2 sdk-envelope control' ;;
+            conformance) names='--socket' ;;
+            *) compopt -o default; return ;;
+          esac ;;
         2:completion) names='bash zsh fish' ;;
         2:which) names='agent tool model' ;;
         3:which) names=$(ctx completion names objects "$previous" 2>/dev/null) ;;
@@ -29,7 +34,9 @@ _ctx() {
         4:policy) names=$(ctx completion names tools 2>/dev/null) ;;
         5:policy) names='execute use read write resume create start stop connect' ;;
       esac
-      [[ $word == -* ]] && names='--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id' ;;
+      [[ $word == -* ]] && names='--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id'
+      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'abi conformance' ]] &&
+        names='--help --json --tap --socket --abi --agent --only --timeout' ;;
   esac
   local IFS=$'\n'
   COMPREPLY=($(compgen -W "${names// /$'\n'}" -- "$word"))

@@ -39,6 +39,8 @@ const lines = [
   // Bash has "fs.w" alone in its hand there, so that is what may be replaced.
   ["ctx abi ver", ["verify"]],
   ["ctx abi show sdk", ["sdk-envelope"]],
+  ["ctx abi conformance --so", ["--socket"]],
+  ["ctx abi conformance --socket s --abi v", ["v1", "v2"]],
   ["ctx policy explain coder tool:fs.w", ["fs.write"]],
   ["ctx policy explain coder tool:fs.write exe", ["execute"]],
   ["ctx which model debug/e", ["debug/echo"]],

@@ -8,6 +8,8 @@ _ctx() {
     --agent) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
     --session) names=(${(f)"$(ctx completion names sessions $agent 2>/dev/null)"}) ;;
     --source|--root|--workspace|--programs) _files -/; return ;;
+    --socket) _files; return ;;
+    --abi) names=(op v1 v2 control) ;;
     --scope) names=(private temp shared:) ;;
     --kind) names=(object agent tool provider model session space terminal) ;;
     *)
@@ -15,8 +17,11 @@ _ctx() {
         1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
         2:abi|2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
         3:abi)
-          [[ $previous == show ]] || { _files; return; }
-          names=(op v1 v2 sdk-envelope control) ;;
+          case $previous in
+            show) names=(op v1 v2 sdk-envelope control) ;;
+            conformance) names=(--socket) ;;
+            *) _files; return ;;
+          esac ;;
         2:completion) names=(bash zsh fish) ;;
         2:which) names=(agent tool model) ;;
         3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;
@@ -27,6 +32,8 @@ _ctx() {
       esac
       if [[ $words[CURRENT] == -* ]]; then
         names=(--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id)
+        [[ "$words[2] $words[3]" == 'abi conformance' ]] &&
+          names=(--help --json --tap --socket --abi --agent --only --timeout)
       fi ;;
   esac
   compadd -a names
