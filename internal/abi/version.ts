@@ -8,4 +8,10 @@ export const productCommit: string =
   typeof CORTEXFS_COMMIT === "string" ? CORTEXFS_COMMIT : "source";
 
 /** Every wire or file format this build speaks, by its public name. */
-export const abiVersions: readonly string[] = ["op/v1", "control/v1", "policy/v0", "session/v1"];
+export const abiVersions: readonly string[] = [
+  "op/v1",
+  "interaction/v1",
+  "control/v1",
+  "policy/v0",
+  "session/v1",
+];
