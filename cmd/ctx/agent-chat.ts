@@ -154,10 +154,12 @@ class LineQueue implements Asker {
     over.addEventListener("abort", leave);
     const usual = this.#reader.getPrompt();
     this.#answer = resolve;
-    // What was typed before the question is no answer to it.
-    if (this.#reader.terminal) this.#reader.write(null, { ctrl: true, name: "u" });
     this.#reader.setPrompt(prompt);
-    this.#reader.prompt();
+    if (this.#reader.terminal) {
+      // What was typed before the question is no answer to it; taking it away shows the prompt.
+      this.#reader.write(null, { ctrl: true, name: "e" });
+      this.#reader.write(null, { ctrl: true, name: "u" });
+    } else this.#reader.prompt();
     try {
       return await promise;
     } finally {

@@ -11,7 +11,7 @@ export interface Asker {
   ask(prompt: string, over: AbortSignal): Promise<string | undefined>;
 }
 
-const choices = "allow once? y, n, or r to deny with a reason: ";
+const choices = "allow once? y, n, or n and why: ";
 
 /** `describe` is asked again before a yes counts: what was shown must still be so. */
 export function askPerson(
@@ -20,27 +20,18 @@ export function askPerson(
 ): Decide {
   return async (frame, over) => {
     const stop = new AbortController();
-    let interrupted = false;
-    // Ctrl-C denies, and then does what it does to any run.
-    const release = onInterrupt(() => {
-      interrupted = true;
-      stop.abort();
-    });
+    const release = onInterrupt(() => stop.abort());
     try {
-      const decided = await converse(
-        asker,
-        () => describe(frame),
-        AbortSignal.any([over, stop.signal]),
-      );
-      if (decided === undefined && over.aborted) {
-        note(`\nno answer is needed any more: ${frame.name} was decided without it`);
-        return undefined;
-      }
-      return decided ?? { decision: "deny" };
+      const either = AbortSignal.any([over, stop.signal]);
+      const decided = await converse(asker, () => describe(frame), either);
+      if (decided !== undefined) return decided;
+      if (over.aborted) note(`\n${frame.name} waits for no answer any more`);
+      // At the end of input nobody answers. On Ctrl-C nobody does either: the run is cancelled with
+      // the call, where a deny before that would let it go on.
+      return over.aborted || stop.signal.aborted ? undefined : { decision: "deny" };
     } finally {
       release();
-      // After the answer is on its way.
-      if (interrupted) setTimeout(() => process.emit("SIGINT"), 0);
+      if (stop.signal.aborted) process.emit("SIGINT");
     }
   };
 }
@@ -53,14 +44,13 @@ async function converse(
   let shown = describe();
   printRaw(shown);
   for (;;) {
-    const word = (await asker.ask(choices, over))?.trim().toLowerCase();
-    if (word === undefined) return undefined;
-    if (word === "n" || word === "no") return { decision: "deny" };
-    if (word === "r") {
-      const reason = shortened((await asker.ask("reason: ", over))?.trim() ?? "");
-      return reason === "" ? { decision: "deny" } : { decision: "deny", reason };
+    const line = await asker.ask(choices, over);
+    if (line === undefined) return undefined;
+    const [, word = "", rest = ""] = /^\s*(\S*)\s*(.*?)\s*$/s.exec(line) ?? [];
+    if (/^no?$/i.test(word)) {
+      return rest === "" ? { decision: "deny" } : { decision: "deny", reason: shortened(rest) };
     }
-    if (word !== "y" && word !== "yes") continue;
+    if (!/^y(es)?$/i.test(word) || rest !== "") continue;
     const now = describe();
     if (now === shown) return { decision: "allow_once" };
     shown = now;

@@ -1,6 +1,7 @@
 // `ctx agent chat` in a real terminal: what is typed, stopped and gone on with.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { World } from "./world.ts";
 
@@ -18,8 +19,9 @@ class Chat {
   #wake: (() => void) | undefined;
   readonly child: Bun.Subprocess;
 
-  constructor(env: Record<string, string> = {}) {
-    this.child = Bun.spawn([join(world.dist, "ctx"), "agent", "chat", "coder", "--no-workspace"], {
+  constructor(env: Record<string, string> = {}, args: readonly string[] = ["--no-workspace"]) {
+    this.child = Bun.spawn([join(world.dist, "ctx"), "agent", "chat", "coder", ...args], {
+      cwd: world.workspace,
       env: { ...world.env, TERM: "xterm", NO_COLOR: "1", ...env },
       terminal: {
         cols: 80,
@@ -94,4 +96,80 @@ test("a dumb terminal has the kernel's line editing", async () => {
   await chat.until("coder> ");
   chat.type("\x04");
   expect(await chat.child.exited).toBe(0);
+});
+
+describe("a call that asks for approval", () => {
+  beforeAll(() => {
+    writeFileSync(join(world.source, "agent/coder.d/approval"), "ask\n");
+    writeFileSync(notes, "one\ntwo\nthree\n");
+  });
+  afterAll(() => rmSync(join(world.source, "agent/coder.d/approval")));
+  const notes = join(world.workspace, "notes.md");
+  const write = '@call fs.write {"path":"notes.md","content":"one\\nTWO\\nthree\\n"}\r';
+
+  test("is shown as a diff, denied with a reason, then allowed once", async () => {
+    const chat = new Chat({}, []);
+    await chat.until("coder> ");
+    chat.type(write);
+    await chat.until("coder asks to run fs.write in /workspace");
+    for (const line of ['path: "notes.md"', "--- a/notes.md", "| -two", "| +TWO"]) {
+      await chat.until(line);
+    }
+    await chat.until("allow once?");
+    chat.type("maybe\r");
+    await chat.until("allow once?");
+    chat.type("no keep it small\r");
+    await chat.until("fs.write failed");
+    await chat.until("keep it small");
+    expect(readFileSync(notes, "utf8")).toBe("one\ntwo\nthree\n");
+    await chat.until("coder> ");
+    chat.type(write);
+    await chat.until("allow once?");
+    chat.type("y\r");
+    await chat.until("fs.write ok");
+    expect(readFileSync(notes, "utf8")).toBe("one\nTWO\nthree\n");
+    await chat.until("coder> ");
+    chat.type("\x04");
+    expect(await chat.child.exited).toBe(0);
+  });
+
+  test("is shown with its command, escaped, and Ctrl-C denies it and cancels the run", async () => {
+    const chat = new Chat({}, []);
+    await chat.until("coder> ");
+    chat.type('@call shell.exec {"cmd":"touch made \\u001b[2J # \\u202e"}\r');
+    await chat.until("| touch made \\x1b[2J # \\u202e");
+    await chat.until("allow once?");
+    chat.type("\x03");
+    await chat.until("\ncancelled");
+    await chat.until("coder> ");
+    expect(existsSync(join(world.workspace, "made"))).toBe(false);
+    chat.type("\x04");
+    expect(await chat.child.exited).toBe(0);
+  });
+
+  test("is not answered by what was typed before it, and asks again when its file changed", async () => {
+    const chat = new Chat({}, []);
+    await chat.until("coder> ");
+    chat.type(`${write}y\ry`);
+    await chat.until("allow once?");
+    writeFileSync(notes, "changed\n");
+    chat.type("y\r");
+    await chat.until("the file was changed meanwhile");
+    await chat.until("| -changed");
+    await chat.until("allow once?");
+    chat.type("n\r");
+    await chat.until("fs.write failed");
+    expect(readFileSync(notes, "utf8")).toBe("changed\n");
+    await chat.until("coder> ");
+    chat.child.kill("SIGKILL");
+    await chat.child.exited;
+  });
+
+  test("is denied where there is no terminal", async () => {
+    const chat = await world.run(["ctx", "agent", "chat", "coder"], {
+      input: '@call shell.exec {"cmd":"touch piped"}\n',
+    });
+    expect(chat.stderr).toContain("no terminal to ask on");
+    expect(existsSync(join(world.workspace, "piped"))).toBe(false);
+  });
 });
