@@ -9,7 +9,7 @@ import { protocols } from "./registry.ts";
 
 setDefaultTimeout(3_600_000);
 
-const lines = process.env["CTX_LONG"] === "1" ? 1_000_000 : 10_000;
+const lines = process.env["CTX_LONG"] === "1" ? 1_000_000 : 3_000;
 
 /** What may stay in memory after all of it; a leak of 100 bytes a line would be 100 MB. */
 const residentGrowthBytesMax = 96 * 1024 * 1024;

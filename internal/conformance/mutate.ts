@@ -21,6 +21,9 @@ export function mutateLine(random: Random, bytes: Uint8Array, donor: Uint8Array)
   return mutateBytes(random, bytes, donor);
 }
 
+/** Longer lines are mutated as bytes: one golden nests thousands of arrays, and copies of it add up. */
+const structureBytesMax = 4096;
+
 function parse(bytes: Uint8Array): Json {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
@@ -34,6 +37,7 @@ function mutateStructure(
   bytes: Uint8Array,
   donor: Uint8Array,
 ): Uint8Array | undefined {
+  if (Math.max(bytes.length, donor.length) > structureBytesMax) return undefined;
   const root = [parse(bytes)];
   const other = [parse(donor)];
   if (root[0] === undefined || other[0] === undefined) return undefined;
@@ -204,7 +208,9 @@ function mutateBytes(random: Random, bytes: Uint8Array, donor: Uint8Array): Uint
   const from = random.below(bytes.length + 1);
   const to = Math.min(bytes.length, from + random.below(12));
   const head = bytes.subarray(0, from);
-  switch (random.below(6)) {
+  switch (random.below(7)) {
+    case 6:
+      return insertMember(random, bytes);
     case 0:
       return join(head, bytes.subarray(to));
     case 1:
@@ -222,6 +228,21 @@ function mutateBytes(random: Random, bytes: Uint8Array, donor: Uint8Array): Uint
       return withoutLineFeed(flipped);
     }
   }
+}
+
+const members: readonly string[] = [
+  ...['"__proto__":{"op":"ping"},', '"constructor":{},', '"toString":null,', '"x":1e400,'],
+  ...['"op":"ping",', '"type":"pong",', '"kind":"hello",', '"id":null,', '"id":"",', '"abi":"x",'],
+  ...['"\\u006fp":"ping",', '"":{},', '"session":"default",', '"data":{},', '"hasOwnProperty":1,'],
+];
+
+/** A member twice, one that objects inherit, or an escaped name: what only the text can say. */
+function insertMember(random: Random, bytes: Uint8Array): Uint8Array {
+  const places = [...bytes.keys()].filter((place) => bytes[place] === 0x7b);
+  if (places.length === 0) return bytes;
+  const place = random.pick(places) + 1;
+  const member = new TextEncoder().encode(random.pick(members));
+  return join(bytes.subarray(0, place), member, bytes.subarray(place));
 }
 
 function join(...parts: readonly Uint8Array[]): Uint8Array {
