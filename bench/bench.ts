@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { addModel } from "../packaging/demo/model.ts";
 import { World } from "../testdata/e2e/world.ts";
 import { startModelServer } from "../testdata/model-server/server.ts";
+import { decodeRatio } from "./decode.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
 import { startRatios } from "./start.ts";
@@ -15,6 +16,7 @@ const model = startModelServer({ mode: "script", instant: true });
 const world = new World();
 let within = true;
 try {
+  within = print(decodeRatio()) && within;
   await world.bootstrap();
   const places = {
     source: world.source,

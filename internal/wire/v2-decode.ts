@@ -10,8 +10,7 @@ import {
   frameSchema,
   type KindEntry,
   type KindFacts,
-  kindEntry,
-  kindNames,
+  kindSides,
   type WireFrame,
 } from "./v2-kinds.ts";
 import { pointer, type Refusal, refuse } from "./v2-refusal.ts";
@@ -105,15 +104,19 @@ function identify(value: unknown): KindEntry | Refusal {
   }
   if (!isObject(event)) return refuse("schema", "/event", missingOr(event, "is not an object"));
   const { side, kind } = event as { side?: unknown; kind?: unknown };
-  if (typeof kind !== "string") {
+  const sides = kindSides(kind);
+  if (sides === undefined) {
+    if (typeof kind === "string") {
+      return refuse("schema", "/event/kind", `${quoted(kind)} is not known`);
+    }
     return refuse("schema", "/event/kind", missingOr(kind, "is not a string"));
   }
-  if (!kindNames.has(kind)) return refuse("schema", "/event/kind", `${quoted(kind)} is not known`);
   if (side !== "master" && side !== "slave") {
     return refuse("schema", "/event/side", missingOr(side, "is neither master nor slave"));
   }
-  const facts = kindEntry(side, kind);
-  return facts ?? refuse("schema", "/event/side", `is "${side}", which sends no ${quoted(kind)}`);
+  return (
+    sides[side] ?? refuse("schema", "/event/side", `is "${side}", which sends no "${String(kind)}"`)
+  );
 }
 
 const missingOr = (value: unknown, why: string) => (value === undefined ? "is missing" : why);

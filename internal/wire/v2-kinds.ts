@@ -96,18 +96,27 @@ export const v2Kinds = [
 
 export type V2KindRow = (typeof v2Kinds)[number];
 
-export const kindNames: ReadonlySet<string> = new Set(v2Kinds.map(({ kind }) => kind));
-
 /** A kind of one side with the schema of its frames, which is made at its first use. */
 export interface KindEntry extends KindFacts {
   schema: FrameSchema | undefined;
 }
 
-const entries = { master: new Map<string, KindEntry>(), slave: new Map<string, KindEntry>() };
-for (const row of v2Kinds) entries[row.side].set(row.kind, { ...row, schema: undefined });
+/** The entries of a kind by side; most kinds are of one side only. */
+export interface KindSides {
+  master?: KindEntry;
+  slave?: KindEntry;
+}
 
-export function kindEntry(side: "master" | "slave", kind: string): KindEntry | undefined {
-  return entries[side].get(kind);
+const entries = new Map<unknown, KindSides>();
+for (const row of v2Kinds) {
+  const sides: KindSides = entries.get(row.kind) ?? {};
+  sides[row.side] = { ...row, schema: undefined };
+  entries.set(row.kind, sides);
+}
+
+/** Undefined when no side has such a kind. */
+export function kindSides(kind: unknown): KindSides | undefined {
+  return entries.get(kind);
 }
 
 /** Its output has the known fields only, in canonical order. */
