@@ -106,6 +106,39 @@ describe("an agent's socket", () => {
     expect(log.calls).toEqual(["send:coder:a", "cancel:coder:ctx-0"]);
   });
 
+  test("hands an answer to the stream, and what is none, and the end of what the peer says", async () => {
+    const tree = newTree();
+    const { log } = await serveTree(tree);
+    const peer = await rawPeer(tree.alias("coder"));
+    peer.write(line({ op: "send", id: "a", input: "hold" }));
+    await peer.line();
+    const about = { op: "approve", run: "ctx-0", id: "call-1" };
+    peer.write(line({ ...about, decision: "deny", reason: "no", digest: "d" }));
+    peer.write(line({ ...about, id: "call-2", decision: "allow_once" }));
+    expect(frames(await peer.line())).toMatchObject([{ type: "error", code: "EINVAL" }]);
+    peer.write(line({ ...about, decision: "always" }));
+    expect(frames(await peer.line())).toMatchObject([{ type: "error", code: "EINVAL" }]);
+    peer.shutdown();
+    while (!log.answers.includes("ended")) await new Promise(setImmediate);
+    expect(log.answers).toEqual([
+      "call-1:deny:no:d",
+      "call-2:allow_once:-:-",
+      'malformed: decision "always" is not one of allow_once, deny',
+      "ended",
+    ]);
+    log.release();
+    await peer.rest();
+  });
+
+  test("refuses an answer that is a connection's first line", async () => {
+    const tree = newTree();
+    const { log } = await serveTree(tree);
+    const request = { op: "approve", run: "ctx-0", id: "call-1", decision: "allow_once" } as const;
+    const answer = { ...request, reason: undefined, digest: undefined };
+    expect(await collect(tree, answer)).toMatchObject([{ type: "error", code: "EACCES" }]);
+    expect(log.answers).toEqual([]);
+  });
+
   test("holds back a run for a client that does not read and loses nothing of it", async () => {
     const tree = newTree();
     const { log } = await serveTree(tree);
@@ -162,6 +195,7 @@ describe("who may ask", () => {
       [{ op: "cancel", id: "ctx-1" }, "done"],
       [{ op: "send", id: "b", input: "x" }, "error"],
       [{ op: "resume" }, "error"],
+      [{ op: "approve", run: "ctx-0", id: "call-1", decision: "allow_once" }, "error"],
     ] as const) {
       const root = await rawPeer(path);
       root.write(line(request));

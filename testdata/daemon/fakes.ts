@@ -8,6 +8,8 @@ import type { FrameStream } from "../../internal/session/mod.ts";
 export interface FakeLog {
   /** Requests that reached the sessions, as `op:agent:detail`. */
   readonly calls: string[];
+  /** What the streams were told by the other end of their connection. */
+  readonly answers: string[];
   /** Frames that were produced for a stream. */
   produced: number;
   /** Streams that were closed by the server or ran to their end. */
@@ -30,7 +32,13 @@ export function fakeParts(): { parts: Parts; log: FakeLog } {
         resolve();
       };
     });
-  const log: FakeLog = { calls: [], produced: 0, closedStreams: 0, release: () => wake() };
+  const log: FakeLog = {
+    calls: [],
+    answers: [],
+    produced: 0,
+    closedStreams: 0,
+    release: () => wake(),
+  };
   const sessions = {
     async send(agent: string, request: { id: string; input: string }) {
       log.calls.push(`send:${agent}:${request.id}`);
@@ -94,9 +102,14 @@ function streamOf(frames: AsyncGenerator<OpFrame>, log: FakeLog): FrameStream {
       if (!closed) log.closedStreams += 1;
       closed = true;
     },
-    answer() {},
-    malformedAnswer() {},
-    answersEnded() {},
+    answer({ call, decision, reason, digest }) {
+      log.answers.push([call, decision, reason ?? "-", digest ?? "-"].join(":"));
+      if (call !== "call-1") {
+        throw Object.assign(new Error("the answer names another call"), { code: "EINVAL" });
+      }
+    },
+    malformedAnswer: (reason) => void log.answers.push(`malformed: ${reason}`),
+    answersEnded: () => void log.answers.push("ended"),
     async *[Symbol.asyncIterator]() {
       for await (const frame of frames) {
         if (closed) return;
