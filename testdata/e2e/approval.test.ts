@@ -14,8 +14,10 @@ let number = 0;
 beforeAll(async () => {
   await world.bootstrap();
   await world.run(["ctx", "set", "agent/coder.d/model", "debug/script"]);
-  writeFileSync(join(world.source, "agent/coder.d/approval"), "ask\n");
-  await world.serve();
+  await world.run(["ctx", "set", "agent/coder.d/approval", "ask"]);
+  await world.run(["ctx", "set", "agent/reviewer.d/model", "debug/script"]);
+  // One place for a sandbox: a call that waits must not hold it.
+  await world.serve(["--set", "launches_parallel=1"]);
 });
 afterAll(async () => {
   for (const client of opened) client.end();
@@ -216,6 +218,10 @@ test("another session goes on, and status, cancel and ping are answered beside w
   const asked = await ask();
   const sent = await world.run(["ctx", "agent", "send", "coder", "--session", "beside", "@say hi"]);
   expect(sent).toMatchObject({ exit: 0, stdout: "hi\n" });
+  const script = '@call fs.list {"path":"/workspace"}\n@say listed';
+  const listed = await world.run(["ctx", "agent", "send", "reviewer", script]);
+  expect(listed).toMatchObject({ exit: 0, stdout: "listed\n" });
+  expect(listed.stderr).toContain("fs.list ok");
   asked.client.send({ op: "ping" });
   await asked.client.until(({ type }) => type === "pong");
   asked.client.send({ op: "send", id: "x", input: "y" });
