@@ -2,12 +2,14 @@
 // them is one: every frame that is sent as a frame must be right, and every pattern must be of a
 // frame that could come, which is tried by putting it into a golden of its kind.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { abiFile, abiFileNames, abiFiles } from "./files.ts";
 import { acceptGoldens, kindsOf } from "./goldens.ts";
 import { type Bindings, match, substitute } from "./pattern.ts";
 import { protocolNamed } from "./registry.ts";
 import { parseTalk, type Talk } from "./talk.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = "interaction/v2/talk";
 const talks = abiFileNames(folder).map((name) => {

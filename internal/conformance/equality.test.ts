@@ -1,6 +1,6 @@
 // The judges in the code and the schemas in `abi/` say the same of every golden.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   acceptGoldens,
   kindsOf,
@@ -12,6 +12,8 @@ import {
 import { judgeBytes } from "./judge-lines.ts";
 import { oracle, validatorOf } from "./oracle.ts";
 import { type Protocol, protocols } from "./registry.ts";
+
+setDefaultTimeout(120_000);
 
 /** Goldens of one kind: fewer say too little about where its borders are. */
 const acceptsMin = 1;
