@@ -94,8 +94,6 @@ export const v2Kinds = [
   { side: "slave", kind: "error", ids: -1, durable: "may", data: "error" },
 ] as const satisfies readonly KindFacts[];
 
-export type V2KindRow = (typeof v2Kinds)[number];
-
 /** A kind of one side with the schema of its frames, which is made at its first use. */
 export interface KindEntry extends KindFacts {
   schema: FrameSchema | undefined;
