@@ -6,6 +6,7 @@ import { fail } from "../../internal/abi/mod.ts";
 import { printJson, printRaw } from "../../internal/cli/mod.ts";
 import {
   abiFiles,
+  frameFault,
   jsonOutcome,
   type Outcome,
   playTalk,
@@ -59,7 +60,7 @@ export async function run(args: Arguments): Promise<number> {
   if (!json) printRaw(tapPlan(talks.length));
   const outcomes: Outcome[] = [];
   for (const talk of talks) {
-    const outcome = await playTalk(talk, { connect, agent, stepMs });
+    const outcome = await playTalk(talk, { connect, agent, stepMs, faultOf: frameFault });
     outcomes.push(outcome);
     if (json) printJson(jsonOutcome(outcome));
     else printRaw(tapPoint(outcomes.length, outcome));

@@ -2,6 +2,7 @@
 
 export { type Exported, exportAbi } from "./export.ts";
 export { abiFile, abiFileNames, abiFiles } from "./files.ts";
+export { frameFault } from "./frame-fault.ts";
 export { type Frozen, freeze, frozenFile, isFrozen } from "./frozen.ts";
 export {
   type AcceptGolden,

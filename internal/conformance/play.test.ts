@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { type Outcome, playTalk } from "./play.ts";
+import { frameFault } from "./frame-fault.ts";
+import { type Outcome, type PlayOptions, playTalk } from "./play.ts";
 import { jsonOutcome, summaryOf, tapEnd, tapPlan, tapPoint } from "./report.ts";
 import { parseTalk } from "./talk.ts";
 import { TalkConnection } from "./talk-connection.ts";
@@ -23,6 +24,7 @@ async function play(
   steps: readonly unknown[],
   header: Record<string, unknown> = {},
   stepMs = 5000,
+  faultOf: PlayOptions["faultOf"] = () => undefined,
 ): Promise<Outcome> {
   const path = join(folder, "s.sock");
   server = createServer({ allowHalfOpen: true }, (client) => {
@@ -33,7 +35,8 @@ async function play(
   const first = { talk: "op/x", abi: "op/v1", about: "why", ...header };
   const text = [first, ...steps].map((line) => `${JSON.stringify(line)}\n`).join("");
   const talk = parseTalk("abi/op/v1/talk/x.jsonl", text);
-  return playTalk(talk, { connect: () => TalkConnection.open(path), agent: "coder", stepMs });
+  const connect = () => TalkConnection.open(path);
+  return playTalk(talk, { connect, agent: "coder", stepMs, faultOf });
 }
 
 const says =
@@ -154,6 +157,38 @@ describe("playTalk()", () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d, 0x0a]);
     const { failure } = await play((client) => void client.end(bytes), [ping, { expect: {} }]);
     expect(failure?.reason).toContain("UTF-8");
+  });
+
+  test("fails on a frame that is not right, whatever the talk asks of it", async () => {
+    const steps = [ping, { expect: { type: "delta" } }, { expect: { type: "done" } }, close];
+    const delta = { type: "delta", id: "evt-1", run: "r", text: "x" };
+    const done = { type: "done", id: "evt-2", run: "r", status: "ok" };
+    const right = await play(says(delta, done), steps, {}, 5000, frameFault);
+    expect(right.failure).toBeUndefined();
+    server?.close();
+    const wrong = await play(says(delta, { ...done, status: "fine" }), steps, {}, 5000, frameFault);
+    expect(wrong.failure).toMatchObject({ line: 4 });
+    expect(wrong.failure?.reason).toContain("/status");
+    server?.close();
+    const skip = [ping, { expect: { type: "done" } }, close];
+    const skipped = { may_skip: ["delta"] };
+    const over = await play(says({ ...delta, text: 7 }, done), skip, skipped, 5000, frameFault);
+    expect(over.failure?.reason).toContain("/text");
+    server?.close();
+    const text = [ping, { expect_text: { kind: "delta", text: "x" } }, { expect: {} }];
+    const { run: _, ...runless } = delta;
+    const summed = await play(says(runless, done), text, {}, 5000, frameFault);
+    expect(summed.failure?.reason).toContain("/run");
+  });
+
+  test("judges a frame by the wire that it is of", () => {
+    const pong = '{"type":"pong","id":"0"}';
+    expect(frameFault("op", pong)).toBeUndefined();
+    expect(frameFault("v1", pong)).toBeUndefined();
+    expect(frameFault("control", pong)).toBeString();
+    expect(frameFault("v1", '{"abi":"cortexfs.interaction/v1"}')).toContain("/payload");
+    expect(frameFault("v1", '{"abi":"cortexfs.interaction/v2"}')).toBeString();
+    expect(frameFault("v2", '{"type":"pong"}')).toContain("/id");
   });
 
   test("gives a step its time and no more", async () => {

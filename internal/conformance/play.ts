@@ -12,6 +12,8 @@ export interface PlayOptions {
   readonly agent: string;
   /** Milliseconds that one step may take. */
   readonly stepMs: number;
+  /** Why a line that a talk of this protocol received is no right frame, whatever is expected. */
+  readonly faultOf: (abi: TalkAbi, line: string) => string | undefined;
 }
 
 export interface Failure {
@@ -141,6 +143,8 @@ class Player {
         };
       }
       connection.drop();
+      const fault = this.#faultOf(received);
+      if (fault !== undefined) return { reason: fault, expected, came: cut(received) };
       const matched = match(pattern, frame, this.#bindings);
       if (matched.ok) {
         this.#bindings = matched.bindings;
@@ -150,6 +154,12 @@ class Player {
       const { path, reason } = matched;
       return { path, reason, expected, came: cut(received) };
     }
+  }
+
+  #faultOf(received: Received): string | undefined {
+    if (typeof received === "string" || !received.ok) return undefined;
+    const fault = this.#options.faultOf(this.#talk.abi, received.line);
+    return fault && `it is no right frame: ${fault}`;
   }
 
   async #expectText(
@@ -164,6 +174,10 @@ class Player {
       const received = await connection.peek(deadline);
       const frame = frameOf(received);
       const kind = frame === undefined ? undefined : kindOf(abi, frame);
+      const fault = this.#faultOf(received);
+      if (frame !== undefined && fault !== undefined) {
+        return { reason: fault, expected: JSON.stringify(text), came: cut(received) };
+      }
       if (frame !== undefined && kind === of) got += textOf(abi, frame);
       else if (kind === undefined || !maySkip.has(kind)) {
         if (got === text) return undefined;

@@ -1,5 +1,5 @@
 // What a conformance run says: TAP 14 for people and harnesses, one JSON object a talk for programs.
-// A talk that is marked draft may fail: TAP calls that TODO, and it fails no run.
+// A talk that is marked draft may fail: TAP has a directive for that, and it fails no run.
 
 import type { Outcome } from "./play.ts";
 

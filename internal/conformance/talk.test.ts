@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { abiFiles } from "./files.ts";
+import { frameFault } from "./frame-fault.ts";
 import { selectTalks } from "./select.ts";
 import { parseTalk, type TalkAbi } from "./talk.ts";
 
@@ -92,6 +93,12 @@ describe("parseTalk()", () => {
   });
 });
 
+/** A frame as it could be sent: each placeholder by its name, a counter by a number. */
+function filled(frame: unknown): string {
+  const text = JSON.stringify(frame);
+  return text.replaceAll(/"<(?:new:)?([a-z0-9]+)>"/g, '"$1"').replaceAll(/"<[a-z0-9]+#>"/g, "1");
+}
+
 describe("the talks of abi/", () => {
   const least: Readonly<Record<"op" | "v1" | "v2", number>> = { op: 150, v1: 120, v2: 30 };
   for (const abi of ["op", "v1", "v2"] as const) {
@@ -109,6 +116,23 @@ describe("the talks of abi/", () => {
     );
     expect(drafts).toEqual([]);
   });
+
+  for (const abi of ["op", "v1"] as const) {
+    test(`of ${abi} send only right frames as frames; what is wrong on purpose goes as a line`, () => {
+      const wrong: string[] = [];
+      let frames = 0;
+      for (const { file: path, steps } of selectTalks(abiFiles(), abi)) {
+        for (const { line, action } of steps) {
+          if (action.kind !== "send") continue;
+          frames += 1;
+          const fault = frameFault(abi, filled(action.frame));
+          if (fault !== undefined) wrong.push(`${path}:${line}: ${fault}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(frames).toBeGreaterThan(100);
+    });
+  }
 
   test("are found by name with and without the protocol; an unknown name is ENOENT", () => {
     for (const name of ["ping", "op/ping"]) {

@@ -1,7 +1,11 @@
 // Servers that are wrong in one way each, with the talk that must find them out. Every mistake is one
 // that a careful implementer could make and a careless test would not see.
 
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Link, Mutant } from "./proxy.ts";
+
+const welcome = resolve(import.meta.dir, "../../abi/interaction/v2/accept/welcome.json");
 
 type Fields = Record<string, unknown>;
 
@@ -141,9 +145,8 @@ export const mutants: readonly Mutant[] = [
     upward(line, { toServer, toClient }) {
       if (Buffer.byteLength(line) <= v2FrameBytesMax) toServer(line);
       else {
-        const { abi, correlation } = fieldsOf(line);
-        const event = { side: "slave", kind: "welcome", durable: false, data: {} };
-        toClient(text({ abi, correlation, session_seq: null, event }));
+        const { correlation } = fieldsOf(line);
+        toClient(text({ ...fieldsOf(readFileSync(welcome, "utf8")), correlation }));
       }
     },
   },
