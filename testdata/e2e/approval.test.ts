@@ -255,25 +255,6 @@ test("what changes while a call waits denies it and is named", async () => {
   expect(made(asked.name) || made(second.name)).toBe(false);
 });
 
-test("ctx agent send --approve allows what is listed and denies the rest at once", async () => {
-  const input =
-    '@call shell.exec {"cmd":"touch listed"}\n@call fs.write {"path":"other","content":""}\n@result';
-  const send = (...more: string[]) =>
-    world.run(["ctx", "agent", "send", "coder", "--session", "listed", ...more, input]);
-  const listed = await send("--approve", "fs.read", "--approve", "shell.exec");
-  expect(listed.exit).toBe(0);
-  expect(listed.stderr).toContain("denied fs.write: it asks for approval");
-  expect(listed.stderr).toContain("--approve fs.write");
-  expect([made("listed"), made("other")]).toEqual([true, false]);
-  const closed = await world.run([
-    ...["ctx", "agent", "send", "coder", "--session", "listed"],
-    '@call shell.exec {"cmd":"touch closed"}\n@result',
-  ]);
-  expect(closed.stderr).toContain("--approve shell.exec");
-  expect(closed.stdout).toContain("nobody was asked");
-  expect(made("closed")).toBe(false);
-});
-
 test("a kill of the server ends what waits as interrupted, and nothing runs later", async () => {
   const asked = await ask();
   await world.stop("SIGKILL");

@@ -105,6 +105,7 @@ describe("a call that asks for approval", () => {
   });
   afterAll(() => rmSync(join(world.source, "agent/coder.d/approval")));
   const notes = join(world.workspace, "notes.md");
+  const made = (name: string) => existsSync(join(world.workspace, name));
   const write = '@call fs.write {"path":"notes.md","content":"one\\nTWO\\nthree\\n"}\r';
 
   test("is shown as a diff, denied with a reason, then allowed once", async () => {
@@ -142,7 +143,7 @@ describe("a call that asks for approval", () => {
     chat.type("\x03");
     await chat.until("\ncancelled");
     await chat.until("coder> ");
-    expect(existsSync(join(world.workspace, "made"))).toBe(false);
+    expect(made("made")).toBe(false);
     chat.type("\x04");
     expect(await chat.child.exited).toBe(0);
   });
@@ -170,6 +171,25 @@ describe("a call that asks for approval", () => {
       input: '@call shell.exec {"cmd":"touch piped"}\n',
     });
     expect(chat.stderr).toContain("no terminal to ask on");
-    expect(existsSync(join(world.workspace, "piped"))).toBe(false);
+    expect(made("piped")).toBe(false);
+  });
+
+  test("of ctx agent send is allowed where --approve lists it, and denied at once else", async () => {
+    const input =
+      '@call shell.exec {"cmd":"touch listed"}\n@call fs.write {"path":"other","content":""}\n@result';
+    const send = (...more: string[]) =>
+      world.run(["ctx", "agent", "send", "coder", "--session", "listed", ...more, input]);
+    const listed = await send("--approve", "fs.read", "--approve", "shell.exec");
+    expect(listed.exit).toBe(0);
+    expect(listed.stderr).toContain("denied fs.write: it asks for approval");
+    expect(listed.stderr).toContain("--approve fs.write");
+    expect([made("listed"), made("other")]).toEqual([true, false]);
+    const closed = await world.run([
+      ...["ctx", "agent", "send", "coder", "--session", "listed"],
+      '@call shell.exec {"cmd":"touch closed"}\n@result',
+    ]);
+    expect(closed.stderr).toContain("--approve shell.exec");
+    expect(closed.stdout).toContain("nobody was asked");
+    expect(made("closed")).toBe(false);
   });
 });
