@@ -168,7 +168,7 @@ describe("ancestry", () => {
         if (!verdict.ok) return;
         yes += 1;
         const way = first.slice(0, verdict.depth + 1);
-        expect(roots).toContainEqual(rootOf(way));
+        expect<readonly Stamp[]>(roots).toContainEqual(rootOf(way));
         expect(way.map(stampOf)).toEqual(second.slice(0, way.length).map(stampOf));
         expect(new Set(way.map(({ pid }) => pid)).size).toBe(way.length);
         for (const [index, { pid, startTime }] of way.slice(1).entries()) {

@@ -6,4 +6,5 @@ export * from "./descriptors.ts";
 export * from "./files.ts";
 export * from "./landlock.ts";
 export { SystemError } from "./libc.ts";
+export * from "./peer-process.ts";
 export * from "./process-facts.ts";

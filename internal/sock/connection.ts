@@ -3,7 +3,7 @@
 // Writing is bounded: see Outbound. `closed` settles exactly once, whoever closed.
 
 import { LineDecoder, type LineResult } from "../frame/mod.ts";
-import { type PeerCredentials, peerCredentials } from "../os/mod.ts";
+import { type PeerCredentials, type PeerProcess, peerCredentials, peerProcess } from "../os/mod.ts";
 import { inboundLinesMax, lingerMs, outboundQueueBytesMax, outboundStallMs } from "./limits.ts";
 import { Outbound } from "./outbound.ts";
 
@@ -59,6 +59,11 @@ export class Connection implements AsyncIterable<LineResult> {
       bytesMax: options.outboundBytesMax ?? outboundQueueBytesMax,
       stallMs: options.stallMs ?? outboundStallMs,
     });
+  }
+
+  /** The peer pinned by a pidfd that the caller closes. Throws SystemError when it has ended. */
+  pinPeer(): PeerProcess {
+    return peerProcess(this.#socket.fd);
   }
 
   get isClosed(): boolean {

@@ -29,6 +29,7 @@ const floors: Readonly<Record<string, number>> = {
   model: 3,
   session: 3,
   run: 3,
+  "run-socket": 3,
   daemon: 3,
   client: 3,
   doctor: 3,
@@ -50,10 +51,10 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   wire: ["frame", "interaction"],
   envelope: ["frame"],
   capability: ["frame"],
-  // A run is the conversation of these four.
-  run: ["authority", "launch", "model", "session"],
+  // A run is the conversation of these.
+  run: ["authority", "launch", "model", "run-socket", "session"],
   // The daemon puts the services of its floor together and nothing else does.
-  daemon: ["authority", "builtin", "client", "launch", "model", "run", "session"],
+  daemon: ["authority", "builtin", "client", "launch", "model", "run", "run-socket", "session"],
   cmd: ["cli"],
 };
 

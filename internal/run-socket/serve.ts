@@ -1,0 +1,132 @@
+// One connection of a run: lines in, answers out, in order. Who asks is judged before what is asked
+// is read, and judged again at each line.
+
+import { type CodedError, coded, fail, isCoded } from "../abi/mod.ts";
+import {
+  type CapabilityRequest,
+  decodeCapabilityRequest,
+  encodeCapability,
+  type Refusal,
+  type Reply,
+  type UpdateRequest,
+} from "../capability/mod.ts";
+import type { LineResult } from "../frame/mod.ts";
+import type { ProcessStamp } from "../os/mod.ts";
+import type { Connection } from "../sock/mod.ts";
+import type { Attempts } from "./attempts.ts";
+import { ModelAnswer } from "./model-answer.ts";
+import { RunPeer } from "./peer.ts";
+import type { OpenRun } from "./types.ts";
+
+export interface Served {
+  readonly run: OpenRun;
+  readonly attempts: Attempts;
+  roots(): readonly ProcessStamp[];
+  onFault(error: unknown): void;
+}
+
+export function refusalLine(id: string | null, error: Pick<CodedError, "code" | "message">) {
+  const { code, message } = error;
+  return encodeCapability({ request_id: id, ok: false, code, message });
+}
+
+/** Resolves when the connection is over and nothing is served for it any more. */
+export async function serveConnection(connection: Connection, served: Served): Promise<void> {
+  let peer: RunPeer | undefined;
+  try {
+    served.attempts.count();
+    peer = new RunPeer(connection);
+    peer.check(served.run.peerUid, served.roots());
+    await serveLines(connection, peer, served);
+  } catch (error) {
+    if (!isCoded(error)) served.onFault(error);
+    connection.send(refusalLine(null, told(error)));
+    // A stranger is not waited for: it could hold the places of the run's own processes.
+    connection.destroy();
+  } finally {
+    peer?.close();
+  }
+}
+
+async function serveLines(connection: Connection, peer: RunPeer, served: Served): Promise<void> {
+  const gone = new AbortController();
+  void connection.closed.then(() => gone.abort());
+  for await (const line of connection) {
+    served.attempts.count();
+    peer.check(served.run.peerUid, served.roots());
+    if (!line.ok) {
+      connection.send(refusalLine(null, { code: line.code, message: line.reason }));
+      break;
+    }
+    const answer = await answerTo(line, connection, served, gone.signal);
+    if (answer !== undefined) await connection.send(answer);
+  }
+  connection.end();
+  await connection.closed;
+}
+
+/** The line that answers; undefined when frames have answered already. */
+async function answerTo(
+  { line }: Extract<LineResult, { ok: true }>,
+  connection: Connection,
+  served: Served,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const decoded = decodeCapabilityRequest(line);
+  const id = decoded.ok ? decoded.request.request_id : decoded.request_id;
+  try {
+    if (id !== null) served.attempts.consume(id);
+    if (!decoded.ok) return refusalLine(id, decoded);
+    const { request } = decoded;
+    return await served.attempts.serve(() => dispatch(request, connection, served, signal));
+  } catch (error) {
+    if (!isCoded(error)) served.onFault(error);
+    return refusalLine(id, told(error));
+  }
+}
+
+/** A bug is told of, and nothing of it is shown. */
+function told(error: unknown): Pick<CodedError, "code" | "message"> {
+  if (isCoded(error)) return error;
+  return { code: coded(error).code, message: "the host failed; its log says more" };
+}
+
+async function dispatch(
+  request: CapabilityRequest,
+  connection: Connection,
+  { run, onFault }: Served,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { request_id } = request;
+  const line = (answer: Reply | Refusal) => encodeCapability({ ...answer, request_id });
+  switch (request.op) {
+    case "agent.update":
+      requireOwn(request, run);
+      return line(await run.handlers.update(request));
+    case "tool.authorize":
+      return line(await run.handlers.authorize(request));
+    case "model.use": {
+      const send = (text: string) => connection.send(text);
+      const answer = new ModelAnswer({ request: request_id, run: run.run, send });
+      try {
+        const emit = answer.emit.bind(answer);
+        answer.end(await run.handlers.useModel(request, emit, signal));
+      } catch (error) {
+        if (!answer.begun) throw error;
+        if (!isCoded(error)) onFault(error);
+        answer.fail(told(error));
+      }
+      return undefined;
+    }
+    default:
+      return fail("EHOSTDOWN", `this host does not serve "${request.op}"`);
+  }
+}
+
+/** An agent improves itself and nobody else. */
+function requireOwn(request: UpdateRequest, run: OpenRun): void {
+  for (const name of ["agent", "session", "run"] as const) {
+    if (request[name] === run[name]) continue;
+    fail("EACCES", `${name} ${JSON.stringify(request[name])} is not the ${name} of this run`);
+  }
+}

@@ -1,0 +1,72 @@
+// What a run gives its capability socket, and what it gets.
+
+import type { Code } from "../abi/mod.ts";
+import type {
+  AuthorizeRequest,
+  ModelPart,
+  ModelUseRequest,
+  Refusal,
+  Reply,
+  UpdateRequest,
+} from "../capability/mod.ts";
+import type { ProcessStamp } from "../os/mod.ts";
+
+/** A part of a model's answer; the socket adds the request's id, the run and an id of its own. */
+export type ModelFrame =
+  | { readonly type: "delta" | "reasoning_delta"; readonly text: string }
+  | { readonly type: "message"; readonly content: readonly ModelPart[] }
+  | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
+  | { readonly type: "error"; readonly code: Code; readonly message: string };
+
+export interface ModelEnd {
+  readonly status: "ok" | "error" | "cancelled";
+  readonly code?: Code;
+}
+
+/**
+ * Called only for a peer of the run, with a request that is well formed and has a fresh id; an
+ * update is the run's own. A thrown CodedError is a refusal.
+ */
+export interface RunSocketHandlers {
+  update(request: UpdateRequest): Promise<Reply | Refusal>;
+  authorize(request: AuthorizeRequest): Promise<Reply | Refusal>;
+  /**
+   * The text of one frame is at most `frameTextUnitsMax`. A producer awaits what `emit` returns
+   * before its next frame. What is thrown before the first frame refuses the request; afterwards it
+   * ends the answer with an error. `signal`: nobody waits for the answer any more.
+   */
+  useModel(
+    request: ModelUseRequest,
+    emit: (frame: ModelFrame) => Promise<void> | undefined,
+    signal: AbortSignal,
+  ): Promise<ModelEnd>;
+}
+
+export interface OpenRun {
+  readonly agent: string;
+  readonly session: string;
+  readonly run: string;
+  /** The uid that the run's processes have on the host. */
+  readonly peerUid: number;
+  readonly handlers: RunSocketHandlers;
+}
+
+export interface RunSocket {
+  /** Host folder that holds `control.sock`; it is bound read-only at /run/cortexfs. */
+  readonly folder: string;
+  /** Cuts every connection, waits for the handlers, removes the folder. */
+  close(): Promise<void>;
+}
+
+export interface RunSocketsOptions {
+  /** `treeRuntime(places)`; the folders go below its `capability`, which belongs to one server. */
+  readonly runtime: string;
+  /** The launch roots of a run that live now. */
+  roots(run: string): readonly ProcessStamp[];
+  /** Gets what a handler threw that is no CodedError: a bug, which the peer is told of as EIO. */
+  onFault?(error: unknown): void;
+}
+
+export interface RunSockets {
+  open(run: OpenRun): RunSocket;
+}
