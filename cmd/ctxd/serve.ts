@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { coded, fail, quoted } from "../../internal/abi/mod.ts";
 import { onInterrupt, parseFlags, printRaw } from "../../internal/cli/mod.ts";
 import {
+  compileLess,
   createLog,
   createNotifier,
   type Daemon,
@@ -44,6 +45,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const [extra] = flags.words;
   if (extra !== undefined) fail("EINVAL", `"ctxd serve" takes no argument ${quoted(extra)}`);
+  compileLess();
   const notifier = createNotifier(process.env);
   const log = createLog();
   process.title = "ctxd";
