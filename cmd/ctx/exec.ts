@@ -73,17 +73,23 @@ export async function run(argv: readonly string[], commands: RunCommands): Promi
  * `ctx exec -`, for a launcher that starts the runner before it knows the call: the first line of
  * standard input is the tool's path, the rest its native input. Nothing at all means no call came.
  */
-function runAwaited(): Promise<number> | number {
+async function runAwaited(): Promise<number> {
   const text = readInput(toolInputBytesMax);
   if (text === "") return 0;
   const cut = text.indexOf("\n");
   const path = text.slice(0, Math.max(cut, 0));
   const object = objectOf(path);
-  if (object?.class !== "tool" || !isBuiltinName(object.name) || !insideSandbox()) {
-    return fail("EINVAL", `cannot run ${JSON.stringify(path)}: it is no file tool of a sandbox`);
+  const name = object?.class === "tool" && insideSandbox() ? object.name : "";
+  const input = () => text.slice(cut + 1);
+  if (isBuiltinName(name)) {
+    requireRunnerLine(path);
+    return runNative(name, input);
   }
-  requireRunnerLine(path);
-  return runNative(object.name, () => text.slice(cut + 1));
+  if (name === "agent.update") {
+    requireRunnerLine(path);
+    return (await import("./exec-update.ts")).updateNative(input);
+  }
+  return fail("EINVAL", `cannot run ${JSON.stringify(path)}: it is no built-in tool of a sandbox`);
 }
 
 /** Refuses a path that is not a built-in object: ENOENT, EACCES or EINVAL. */
@@ -110,6 +116,7 @@ async function runTool(name: string, input: readonly string[]): Promise<number> 
     });
   }
   if (isBuiltinName(name)) return runFileTool(name, input);
+  if (name === "agent.update") return (await import("./exec-update.ts")).runUpdate(input);
   const { runProgramTool } = await import("./exec-program.ts");
   return runProgramTool(name, input);
 }

@@ -16,6 +16,9 @@ export const requestIdBytesMax = 256;
 /** The reason that an answer to an approval request may give. Past it EMSGSIZE, and it denies. */
 export const approvalReasonBytesMax = 4 * 1024;
 
+/** UTF-8 bytes that an agent may put in place of a prompt control of its own. Past it EMSGSIZE. */
+export const updateContentBytesMax = 8 * 1024;
+
 /** Accepted inputs that wait behind a session's active run. Past it `busy`, id unclaimed. */
 export const sessionQueueLengthMax = 16;
 

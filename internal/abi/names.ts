@@ -28,6 +28,11 @@ export function sessionName(text: string): string {
   return objectName("session", text);
 }
 
+/** The controls that an agent may replace, and only its own: neither has any authority. */
+export const updatableControls = ["system.md", "prompt.template.md"] as const;
+
+export type UpdatableControl = (typeof updatableControls)[number];
+
 export interface ModelRef {
   readonly provider: string;
   readonly model: string;

@@ -5,9 +5,6 @@ import { inputBytesMax, opLineBytesMax, requestIdBytesMax } from "../abi/mod.ts"
 /** One line of either side, LF included. Past it EMSGSIZE, then the connection closes. */
 export const capabilityLineBytesMax = opLineBytesMax;
 
-/** UTF-8 bytes of the content of an `agent.update`. Past it EMSGSIZE, nothing is written. */
-export const updateContentBytesMax = 8 * 1024;
-
 /** UTF-8 bytes of request ids, run ids and frame ids. Past it EINVAL. */
 export const capabilityIdBytesMax = requestIdBytesMax;
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { updateContentBytesMax } from "../abi/mod.ts";
 import {
   decodeCapabilityAnswer,
   decodeCapabilityRequest,
   encodeCapability,
   type UpdateRequest,
-  updateContentBytesMax,
 } from "./mod.ts";
 
 const update: UpdateRequest = {

@@ -1,10 +1,7 @@
 // The requests, replies and streamed frames of a run's capability socket, as types. Optional members
 // are absent, never null; a request's unknown members, an old `token` among them, are not here.
 
-import type { Code } from "../abi/mod.ts";
-
-/** The only controls that an agent may replace, and only its own. Neither has any authority. */
-export const updatableControls = ["system.md", "prompt.template.md"] as const;
+import type { Code, UpdatableControl } from "../abi/mod.ts";
 
 export interface UpdateRequest {
   readonly op: "agent.update";
@@ -12,7 +9,7 @@ export interface UpdateRequest {
   readonly agent: string;
   readonly session: string;
   readonly run: string;
-  readonly control: (typeof updatableControls)[number];
+  readonly control: UpdatableControl;
   readonly content: string;
 }
 

@@ -1,6 +1,6 @@
 // What no JSON Schema can say about the capability socket. `abi/control/v1/rules.json` lists these.
 
-import type { Code } from "../abi/mod.ts";
+import { type Code, updateContentBytesMax } from "../abi/mod.ts";
 import {
   fitsBytes,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
   utf8Bytes,
   valueFault,
 } from "../frame/mod.ts";
-import { capabilityIdBytesMax, childInputBytesMax, updateContentBytesMax } from "./bounds.ts";
+import { capabilityIdBytesMax, childInputBytesMax } from "./bounds.ts";
 
 interface Bound {
   readonly bytesMax: number;

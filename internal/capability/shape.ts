@@ -2,9 +2,9 @@
 // nobody knows are dropped. `abi/control/v1/schema.json` says the same to others.
 
 import * as z from "zod";
+import { updatableControls } from "../abi/mod.ts";
 import type { ShapeIssue } from "../frame/mod.ts";
 import { capabilityListMax } from "./bounds.ts";
-import { updatableControls } from "./frames.ts";
 import {
   argument,
   code,

@@ -195,6 +195,8 @@ function agentPolicy(agent: BuiltinAgent): string {
     "# A model needs a line of its own, also when an alias such as main leads to it:",
     `#   ${allow("model:PROVIDER/MODEL", "use")}`,
     ...debugModels.map(({ name }) => allow(`model:debug/${name}`, "use")),
+    "# Without this line it cannot replace its own system.md and prompt.template.md:",
+    `#   ${allow("tool:agent.update", "execute")}`,
     "# Without this line there is no network:",
     `#   ${allow("network:default", "connect")}`,
   ]);

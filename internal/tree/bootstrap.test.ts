@@ -188,7 +188,7 @@ describe("bootstrap of a tree that is there", () => {
     const moved = join(tree.base, "moved");
     renameSync(tree.source, moved);
     const updated = Object.entries(differing(tree.bootstrap({ source: moved })));
-    expect(updated.length).toBe(12);
+    expect(updated.length).toBe(13);
     expect(new Set(updated.map(([, action]) => action))).toEqual(new Set(["update"]));
     expect(readFileSync(join(moved, "tool/tsh"), "utf8")).toStartWith(`#!${moved}/bin/ctx exec\n`);
   });

@@ -2,7 +2,7 @@
 // model is shown and what a call is checked against, so their texts give units, bounds and defaults.
 // A tool that is not served yet is not made: an object that does nothing would be a lie.
 
-import { observationBytesMax } from "../abi/mod.ts";
+import { observationBytesMax, updatableControls, updateContentBytesMax } from "../abi/mod.ts";
 
 export interface BuiltinTool {
   readonly name: string;
@@ -215,6 +215,30 @@ const tsh: BuiltinTool = {
   subjects: everyone,
 };
 
+const agentUpdate: BuiltinTool = {
+  name: "agent.update",
+  served: true,
+  description:
+    "Replace one of your own prompt texts, whole, from the next run on. system.md holds your instructions, prompt.template.md the frame around them with its {{variables}}. Read the current text in your control folder first and keep what still holds. It changes what you are told, never what you may do.",
+  cap: ["write"],
+  schema: schema(
+    {
+      control: {
+        type: "string",
+        enum: updatableControls,
+        description: "Which text to replace.",
+      },
+      content: {
+        type: "string",
+        maxLength: updateContentBytesMax,
+        description: `The whole new text, UTF-8 without NUL, at most ${updateContentBytesMax} bytes.`,
+      },
+    },
+    ["control", "content"],
+  ),
+  subjects: everyone,
+};
+
 /** Named by the ABI, not served by this version: what each still needs is in its own issue. */
 const later: readonly string[] = [
   "bash",
@@ -224,7 +248,6 @@ const later: readonly string[] = [
   "agent.create",
   "agent.start",
   "agent.stop",
-  "agent.update",
 ];
 
 export const builtinTools: readonly BuiltinTool[] = [
@@ -235,6 +258,7 @@ export const builtinTools: readonly BuiltinTool[] = [
   fsReplace,
   shellExec,
   tsh,
+  agentUpdate,
   ...later.map((name) => ({
     name,
     served: false,
