@@ -12,6 +12,7 @@ const fastCommands: Readonly<Record<string, () => Promise<FastCommand>>> = {
   cat: async () => (await import("./quick.ts")).quickCommands["cat"] as FastCommand,
   "validate-name": async () =>
     (await import("./quick.ts")).quickCommands["validate-name"] as FastCommand,
+  append: () => import("./append.ts"),
   set: () => import("./set.ts"),
 };
 
@@ -30,6 +31,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "agent chat": () => import("./agent-chat.ts"),
   "agent history": () => import("./agent-history.ts"),
   "agent list": () => import("./agent-list.ts"),
+  "agent new": () => import("./agent-new.ts"),
   "agent output": () => import("./agent-output.ts"),
   "agent prompt": () => import("./agent-prompt.ts"),
   "agent resume": () => import("./agent-resume.ts"),
@@ -58,7 +60,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (first === undefined) return isTerminal(0) && isTerminal(1) ? run(["chat"]) : showHelp(2);
   if (first === "help")
     return second === undefined ? showHelp(0) : run([second, ...rest, "--help"]);
-  if (first === "exec") return (await import("./exec.ts")).run(argv, run);
+  if (first === "exec") return runObject(argv);
   if (Object.hasOwn(fastCommands, first)) {
     const command = await (fastCommands[first] as () => Promise<FastCommand>)();
     return (await import("./quick.ts")).runFast(command, argv.slice(1));
@@ -71,6 +73,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   if (own) return runCommand(first, argv.slice(1));
   return fail("EINVAL", `unknown command ${JSON.stringify(first)}`, { hint: "see ctx --help" });
+}
+
+async function runObject(argv: readonly string[]): Promise<number> {
+  const { run: runExec } = await import("./exec.ts");
+  return runExec(argv, {
+    commands: run,
+    model: async (...call) => (await import("./exec-model.ts")).runModel(...call),
+  });
 }
 
 /** A group that is a command as well takes nothing, or options, for itself; its help is the group's. */

@@ -60,19 +60,67 @@ describe("ctx exec", () => {
 
   test("outside a sandbox only the safe core runs, whatever the environment claims", async () => {
     const env = { CTX_AGENT: "coder", CTX_ROOT: "/ctx" };
-    for (const name of ["fs.write", "fs.replace", "shell.exec", "tsh"]) {
+    for (const name of ["fs.write", "fs.replace", "shell.exec", "tsh", "agent.update"]) {
       const { exit, err } = await place.run(["ctx", "exec", object(`tool/${name}`), "x"], { env });
       expect([name, exit, err]).toEqual([name, 13, expect.stringContaining("[EACCES]")]);
     }
   });
 
-  test("what is no built-in object is refused, and a model says that it is not served", async () => {
+  test("a model answers a prompt of words, of text or of messages with frames, done last", async () => {
+    const echo = object("model/debug/echo");
+    const frames = (out: string) =>
+      out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const messages = [
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "two\n" },
+          { type: "text", text: "lines" },
+        ],
+      },
+    ];
+    for (const [words, input, text] of [
+      [["hello", "there"], undefined, "hello there"],
+      [[], "plain {text}\n", "plain {text}\n"],
+      [[], '{"not":"messages"}', '{"not":"messages"}'],
+      [[], JSON.stringify({ messages }), "two\nlines"],
+    ] as const) {
+      const { exit, out, err } = await place.run(
+        ["ctx", "exec", echo, ...words],
+        input === undefined ? {} : { input },
+      );
+      const [, ...rest] = frames(out).toReversed();
+      expect([exit, err, frames(out).at(-1)]).toEqual([
+        0,
+        "",
+        { type: "done", id: expect.any(String), run: expect.any(String), status: "ok" },
+      ]);
+      expect(rest[0]).toMatchObject({ type: "message", content: [{ type: "text", text }] });
+      expect(rest.slice(1).every(({ type }) => type === "delta")).toBe(true);
+    }
+    const failed = await place.ctx("exec", object("model/debug/script"), "@error EHOSTDOWN gone");
+    expect([failed.exit, failed.err, frames(failed.out).map(({ type }) => type)]).toEqual([
+      69,
+      expect.stringContaining("gone"),
+      ["error", "done"],
+    ]);
+    for (const input of ["", " \n", '{"messages":[]}', '{"messages":[{"role":"tool"}]}']) {
+      const { exit, out } = await place.run(["ctx", "exec", echo], { input });
+      expect([input, exit, out]).toEqual([input, 2, ""]);
+    }
+  });
+
+  test("what is no built-in object is refused", async () => {
     writeFileSync(object("tool/own"), "#!/bin/sh\necho hi\n");
     for (const [path, exit] of [
       [object("tool/own"), 2],
       ["/etc/passwd", 2],
       [object("tool/none"), 1],
-      [object("model/debug/echo"), 69],
+      [object("model/debug/none"), 1],
     ] as const) {
       expect([path, (await place.ctx("exec", path)).exit]).toEqual([path, exit]);
     }

@@ -18,12 +18,16 @@ every built-in object does this, so normally the object itself is executed.
 With CTX_TOOL_MODE=native a tool reads one JSON object from standard input and answers with one
 line of JSON; otherwise it takes a JSON object or plain words and prints text.
 
-Outside an agent's sandbox only fs.read, fs.list, fs.stat and tsh.config run.
+A model takes the prompt from INPUT, or from standard input as text or {"messages":[…]}, and prints
+JSON frames. In an agent's sandbox the host makes the call.
+
+Outside an agent's sandbox the only tools that run are fs.read, fs.list, fs.stat and tsh.config.
 
 Examples:
   ctx exec /ctx/tool/fs.read README.md
   ctx exec /ctx/tool/fs.list '{"path":"src","depth":2}'
   ctx exec /ctx/agent/coder "What changed last?"
+  ctx exec /ctx/model/debug/echo "Hello"
 `;
 
 /** Tools that a person may run directly: they do no more than that person's own rights allow. */
@@ -44,8 +48,14 @@ export function objectOf(path: string): ObjectName | undefined {
   return undefined;
 }
 
-/** `commands` runs a command line of ctx; an agent object is chat or send by another name. */
-export async function run(argv: readonly string[], commands: RunCommands): Promise<number> {
+/** What the runner leaves to pieces of the program that no tool call loads. */
+export interface Beyond {
+  /** Runs a command line of ctx; an agent object is chat or send by another name. */
+  readonly commands: RunCommands;
+  model(path: string, name: string, input: readonly string[]): Promise<number>;
+}
+
+export async function run(argv: readonly string[], beyond: Beyond): Promise<number> {
   const [path, ...input] = argv.slice(1);
   if (path === undefined || path === "--help" || path === "-h") {
     printRaw(help);
@@ -60,12 +70,8 @@ export async function run(argv: readonly string[], commands: RunCommands): Promi
     });
   }
   requireRunnerLine(path);
-  if (object.class === "agent") return runAgent(object.name, input, commands);
-  if (object.class === "model") {
-    return fail("EHOSTDOWN", `cannot run model "${object.name}": this version serves no models`, {
-      hint: "models are used by agents; send to one with ctx agent send",
-    });
-  }
+  if (object.class === "agent") return runAgent(object.name, input, beyond.commands);
+  if (object.class === "model") return beyond.model(full, object.name, input);
   return runTool(object.name, input);
 }
 

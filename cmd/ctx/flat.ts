@@ -3,7 +3,7 @@
 // and all that it imports, because loading many small pieces would cost more than their work.
 
 import { runMain } from "../../internal/cli/mod.ts";
-import { run as runObject } from "./exec.ts";
+import { type Beyond, run as runObject } from "./exec.ts";
 import { help } from "./help.ts";
 import { runQuick } from "./quick.ts";
 
@@ -15,7 +15,10 @@ export async function start(rest: Rest): Promise<never> {
   if (first === "exec" && !/(?:^|\/)agent\/[^/]*$/.test(second ?? "")) {
     const commands = async (words: readonly string[]) =>
       (await (await rest()).commands()).run(words);
-    return runMain("ctx", async () => ({ run: (argv) => runObject(argv, commands) }), "");
+    const model: Beyond["model"] = async (...call) =>
+      (await (await rest()).models()).runModel(...call);
+    const beyond: Beyond = { commands, model };
+    return runMain("ctx", async () => ({ run: (argv) => runObject(argv, beyond) }), "");
   }
   if (/^(?:status|ls|cat|validate-name|--version|-V|--help|-h)$/.test(first ?? "")) {
     return runMain("ctx", async () => ({ run: runQuick }), help);

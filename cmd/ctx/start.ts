@@ -5,6 +5,8 @@ import { help } from "./help.ts";
 
 export const commands = () => import("./dispatch.ts");
 
+export const models = () => import("./exec-model.ts");
+
 export function start(): Promise<never> {
   return runMain("ctx", commands, help);
 }
