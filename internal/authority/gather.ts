@@ -178,7 +178,7 @@ function describeTool(
 }
 
 /** Mode facts of the folders below the view's root, which is always searchable, then of the file. */
-function modesOf(tree: Tree, path: string): ModeFacts[] {
+export function modesOf(tree: Tree, path: string): ModeFacts[] {
   const places: string[] = [];
   for (let at = path; at !== "/ctx"; at = dirname(at)) places.unshift(at);
   return places.map((place) => {

@@ -4,5 +4,6 @@ export { decide, firstRefusal } from "./decide.ts";
 export { formatVerdict } from "./format.ts";
 export { type GatherInput, gatherFacts, type Server } from "./gather.ts";
 export { gateOf } from "./policy-layers.ts";
+export { authorizeProgram, programPath } from "./program.ts";
 export * from "./types.ts";
 export { type Authorized, authorize, type VisibleInput, visibleTools } from "./visible.ts";

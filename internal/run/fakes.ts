@@ -170,7 +170,13 @@ export class TestWorld {
 }
 
 export type RunRecord =
-  | { readonly type: "call"; readonly id: string; readonly name: string; readonly args: unknown }
+  | {
+      readonly type: "call";
+      readonly id: string;
+      readonly name: string;
+      readonly args: unknown;
+      readonly own?: string;
+    }
   | {
       readonly type: "result";
       readonly id: string;
@@ -180,10 +186,11 @@ export type RunRecord =
   | { readonly type: "message"; readonly text: string }
   | {
       readonly type: "usage";
-      readonly model: string;
+      readonly model: string | undefined;
       readonly input: number;
       readonly output: number;
     }
+  | { readonly type: "update"; readonly control: string; readonly content: string }
   | { readonly type: "note"; readonly code: Code; readonly text: string; readonly object: string };
 
 export class MemoryContext implements RunContext {
@@ -219,9 +226,9 @@ export class MemoryContext implements RunContext {
     return this.past;
   }
 
-  async toolCall(name: string, args: unknown) {
+  async toolCall(name: string, args: unknown, own?: string) {
     const id = `call-${this.records.length + 1}`;
-    this.#append({ type: "call", id, name, args });
+    this.#append({ type: "call", id, name, args, ...(own === undefined ? {} : { own }) });
     return id;
   }
 
@@ -240,7 +247,11 @@ export class MemoryContext implements RunContext {
     this.#append({ type: "message", text });
   }
 
-  async usage(model: string, input: number, output: number) {
+  async agentUpdate(control: string, content: string) {
+    this.#append({ type: "update", control, content });
+  }
+
+  async usage(model: string | undefined, input: number, output: number) {
     this.#append({ type: "usage", model, input, output });
   }
 

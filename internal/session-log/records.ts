@@ -46,6 +46,8 @@ export interface EventDraft {
   readonly role?: "user" | "assistant";
   /** tool.call and tool.result: the host's call id, `call-<seq of the tool.call>`. */
   readonly call?: string;
+  /** tool.call: the id that an executable agent gave the call. */
+  readonly agent_call?: string;
   readonly args?: unknown;
   readonly args_digest?: string;
   readonly content?: string;
@@ -60,6 +62,9 @@ export interface EventDraft {
   readonly output_tokens?: number;
   /** approval.request: when it is denied unless it is answered, as `ts`. */
   readonly expires_at?: string;
+  /** agent.update: the SHA-256 of the new text, and its UTF-8 bytes. */
+  readonly content_digest?: string;
+  readonly bytes?: number;
   readonly text?: string;
   readonly [extra: string]: unknown;
 }

@@ -87,11 +87,11 @@ export class LiveRun implements RunContext {
     return this.#host.history(this.run);
   }
 
-  async toolCall(name: string, args: unknown): Promise<string> {
+  async toolCall(name: string, args: unknown, own?: string): Promise<string> {
     const recorded = this.#host.record === "arguments" ? { args } : { args_digest: digestOf(args) };
-    const [call] = await this.#record([
-      { event: { type: "tool.call", run: this.run, object: `tool/${name}`, ...recorded } },
-    ]);
+    const agentCall = own === undefined ? {} : { agent_call: own };
+    const event = { type: "tool.call", run: this.run, object: `tool/${name}` } as const;
+    const [call] = await this.#record([{ event: { ...event, ...agentCall, ...recorded } }]);
     return call?.call ?? "";
   }
 
@@ -160,10 +160,18 @@ export class LiveRun implements RunContext {
     await this.#record(pieces(text, frameTextUnitsMax).map((part) => ({ event, text: part })));
   }
 
-  async usage(model: string, inputTokens: number, outputTokens: number): Promise<void> {
+  async usage(model: string | undefined, inputTokens: number, outputTokens: number): Promise<void> {
     const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
-    const object = `model/${model}`;
+    const object = model === undefined ? `agent/${this.agent}` : `model/${model}`;
     await this.#record([{ event: { type: "usage", run: this.run, object, ...tokens } }]);
+  }
+
+  async agentUpdate(control: string, content: string): Promise<void> {
+    const object = `agent/${this.agent}.d/${control}`;
+    const bytes = Buffer.byteLength(content);
+    const content_digest = createHash("sha256").update(content).digest("hex");
+    const event = { type: "agent.update", run: this.run, object, bytes, content_digest } as const;
+    await this.#record([{ event }]);
   }
 
   async note(code: Code, text: string, object: string): Promise<void> {

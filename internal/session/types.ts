@@ -58,8 +58,11 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** What came before this run's input, within `historyBytesMax`; whole turns, oldest dropped. */
   history(): readonly HistoryItem[];
-  /** Durable before it resolves. The host's call id, `call-<seq>`. */
-  toolCall(name: string, args: unknown): Promise<string>;
+  /**
+   * Durable before it resolves. The host's call id, `call-<seq>`; `own` is what an executable agent
+   * calls it, which is recorded and means nothing to the host.
+   */
+  toolCall(name: string, args: unknown, own?: string): Promise<string>;
   /**
    * Durable before it resolves; exactly once a call. Gives back the observation: at most
    * `observationBytesMax`, cut on a character boundary.
@@ -76,7 +79,10 @@ export interface RunContext {
   approval(call: string, question: ApprovalQuestion): Promise<ApprovalDecision>;
   /** The assistant's text of this run; durable before it resolves. */
   message(text: string): Promise<void>;
-  usage(model: string, inputTokens: number, outputTokens: number): Promise<void>;
+  /** `model` undefined: what an executable agent says of itself. */
+  usage(model: string | undefined, inputTokens: number, outputTokens: number): Promise<void>;
+  /** The agent is about to replace a prompt control of its own; `content` is kept as a digest. */
+  agentUpdate(control: string, content: string): Promise<void>;
   /** A fact worth keeping, e.g. a model candidate that failed. */
   note(code: Code, text: string, object: string): Promise<void>;
   /** Best effort, never recorded. */
