@@ -29,6 +29,15 @@ const message = z.object({
   content: z.union([z.string(), z.array(textPart).min(1)]),
 });
 
+/** zod passes over a member "__proto__" of a record; here it is a name like any other, and none. */
+const spaces = z
+  .unknown()
+  .superRefine((value, context) => {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) return;
+    context.addIssue({ code: "custom", path: ["__proto__"], message: "Invalid key in record" });
+  })
+  .pipe(z.record(objectName, z.array(z.enum(["read", "write"])).max(2)));
+
 const requests = {
   "agent.update": z.object({
     op: z.literal("agent.update"),
@@ -58,7 +67,7 @@ const requests = {
     label: labelText,
     model: z.array(modelName).min(1).max(capabilityListMax),
     tools: z.array(objectName).max(capabilityListMax).optional(),
-    shared: z.record(objectName, z.array(z.enum(["read", "write"])).max(2)).optional(),
+    shared: spaces.optional(),
     mount: z
       .array(z.tuple([viewPath, viewPath, z.enum(["ro", "rw"])]))
       .max(capabilityListMax)

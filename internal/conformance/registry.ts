@@ -85,7 +85,10 @@ export function recognise(line: string): Protocol | undefined {
   if (value["abi"] === "cortexfs.interaction/v1") return v1;
   if (typeof value["schema"] === "string") return envelope;
   if ("ok" in value) return control;
-  if ("op" in value) return firstThatAccepts(line, [op, control]);
+  // Requests of both have an op; those of the capability socket alone have a request_id.
+  if ("op" in value) {
+    return firstThatAccepts(line, "request_id" in value ? [control, op] : [op, control]);
+  }
   return "type" in value ? firstThatAccepts(line, [op, envelope, control]) : undefined;
 }
 
