@@ -30,6 +30,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "agent cancel": () => import("./agent-cancel.ts"),
   "agent chat": () => import("./agent-chat.ts"),
   "agent history": () => import("./agent-history.ts"),
+  "agent apply": () => import("./agent-apply.ts"),
+  "agent check": () => import("./agent-check.ts"),
   "agent list": () => import("./agent-list.ts"),
   "agent new": () => import("./agent-new.ts"),
   "agent output": () => import("./agent-output.ts"),

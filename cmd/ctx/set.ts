@@ -52,7 +52,7 @@ function lines(values: readonly string[]): string {
 }
 
 /** `agent/x.d/perm`, `/ctx/agent/x.d/perm` and the full path in the tree name the same control. */
-function belowSource(source: string, path: string): string {
+export function belowSource(source: string, path: string): string {
   if (path.startsWith(`${source}/`)) return path.slice(source.length + 1);
   if (path.startsWith("/ctx/")) return path.slice("/ctx/".length);
   if (!path.startsWith("/")) return path;

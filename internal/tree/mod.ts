@@ -1,6 +1,23 @@
 // The door of the tree: where it is, what is in it, and making one.
 
 export { agentText, isModelAgent, loadAgent } from "./agent.ts";
+export { type AgentChange, applyChange, planChange, refuseDescription } from "./agent-change.ts";
+export {
+  type AgentDescription,
+  type Given,
+  listOf,
+  mountLine,
+  readAgentDescription,
+} from "./agent-description.ts";
+export {
+  type ControlTexts,
+  controlsOf,
+  type PlanContext,
+  planAgent,
+} from "./agent-plan.ts";
+export { type AgentProgram, openProgram } from "./agent-program.ts";
+export { checkNameFree, type NewAgent, publishAgent } from "./agent-publish.ts";
+export { appendControl } from "./append-control.ts";
 export {
   type BootstrapOptions,
   type BootstrapReport,
