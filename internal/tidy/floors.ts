@@ -17,6 +17,7 @@ const floors: Readonly<Record<string, number>> = {
   envelope: 0,
   capability: 0,
   window: 0,
+  "tool-context": 0,
   os: 1,
   sock: 1,
   bwrap: 1,
