@@ -52,38 +52,52 @@ const calls = [
   ["shell.exec", { cmd: "true" }],
 ] as const;
 
-/**
- * How long the model thinks before it calls. Any real one takes longer, and the sandbox of its call is
- * built meanwhile. A model that answers at once is held to the same limit.
- */
+/** How long a model thinks before it calls. Any real one takes longer. */
 const thinkMs = 150;
+
+/** How long a session rests between an answer and the next message. */
+const restMs = 200;
+
+interface Case {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly thinkMs: number;
+  /** The session is new, so that nothing was built for it before its message came. */
+  readonly fresh: boolean;
+}
+
+const cases = [false, true].flatMap((fresh) =>
+  [thinkMs, 0].flatMap((think) =>
+    calls.map(([tool, args]): Case => ({ tool, args, thinkMs: think, fresh })),
+  ),
+);
 
 export async function toolCallRatios(world: World): Promise<Result[]> {
   const argv = ["bwrap", ...bareArguments(world), "true"];
-  const cases = [thinkMs, 0].flatMap((think) =>
-    calls.map(([tool, args]) => ({ tool, args, think })),
-  );
   const bare: number[] = [];
   const times = cases.map((): number[] => []);
   for (let round = -1; round < rounds; round++) {
     const begun = performance.now();
     await runProgram(argv, { uid: world.uid });
     const bareTime = performance.now() - begun;
-    for (const [index, { tool, args, think }] of cases.entries()) {
-      const time = await callTime(world, tool, args, think);
+    for (const [index, one] of cases.entries()) {
+      await Bun.sleep(restMs);
+      const session = one.fresh ? `calls-${round + 1}-${index}` : "calls";
+      const time = await callTime(world, { ...one, session });
       if (round >= 0) times[index]?.push(time);
     }
     if (round >= 0) bare.push(bareTime);
   }
-  return cases.map(({ tool, think }, index): Result => {
-    const time = median(times[index] ?? []);
-    const against = `${time.toFixed(1)} ms against ${median(bare).toFixed(1)} ms`;
-    return {
-      name: `${tool} call / bare bwrap true`,
-      value: time / median(bare),
-      limit,
-      unit: "times",
-      detail: `${against}, ${think > 0 ? `the model thinks ${think} ms` : "the model answers at once"}`,
-    };
-  });
+  return cases.map((one, index) => result(one, median(times[index] ?? []), median(bare)));
+}
+
+function result({ tool, thinkMs, fresh }: Case, time: number, bare: number): Result {
+  const model = thinkMs > 0 ? `the model thinks ${thinkMs} ms` : "the model answers at once";
+  return {
+    name: `${tool} call${fresh ? " of a new session" : ""} / bare bwrap true`,
+    value: time / bare,
+    limit,
+    unit: "times",
+    detail: `${time.toFixed(1)} ms against ${bare.toFixed(1)} ms, ${model}`,
+  };
 }

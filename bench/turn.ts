@@ -30,18 +30,22 @@ export async function wholeSend(world: World): Promise<Result> {
   };
 }
 
+export interface TimedCall {
+  readonly tool: string;
+  readonly args: unknown;
+  /** How long the model thinks before it calls. */
+  readonly thinkMs: number;
+  readonly session: string;
+}
+
 /** Milliseconds of one call of a tool, from `tool_call` to `tool_result` as a client sees them. */
-export async function callTime(
-  world: World,
-  tool: string,
-  args: unknown,
-  thinkMs: number,
-): Promise<number> {
+export async function callTime(world: World, call: TimedCall): Promise<number> {
+  const { tool, args, thinkMs, session } = call;
   const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
   const think = thinkMs > 0 ? `@delay ${thinkMs}\n` : "";
   const input = `${think}@call ${tool} ${JSON.stringify(args)}\n@say finished`;
   const id = `call-${crypto.randomUUID()}`;
-  client.send(sendRequest(id, "calls", input, world.workspace));
+  client.send(sendRequest(id, session, input, world.workspace));
   await client.until((frame) => frame.type === "tool_call");
   const begun = performance.now();
   const result = await client.until((frame) => frame.type === "tool_result");

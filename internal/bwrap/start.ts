@@ -49,6 +49,8 @@ export interface StartOptions {
   readonly arguments: readonly string[];
   readonly seccomp: Uint8Array;
   readonly program: readonly string[];
+  /** The program's CTX_RUN_ID, unless the release brings it. */
+  readonly run?: string | undefined;
   /** One stream for both outputs, in order of arrival. */
   readonly combined: boolean;
   /** What the program reads; without it /dev/null; "later" when the release brings it. */
@@ -79,6 +81,7 @@ export interface RunningSandbox extends StandingSandbox {
 
 export interface LatePayload {
   readonly opening: GateOpening;
+  readonly run?: string | undefined;
   /** The text of a command. */
   readonly stdin?: Uint8Array;
   /** What the program that was started early reads; at most `warmInputBytesMax`. */
@@ -99,7 +102,8 @@ export interface GatedSandbox extends StandingSandbox {
 }
 
 export async function startSandbox(options: StartOptions): Promise<RunningSandbox> {
-  return (await standSandbox(options)).release();
+  const { run } = options;
+  return (await standSandbox(options)).release({ opening: { kind: "program" }, run });
 }
 
 export async function standSandbox(options: StartOptions): Promise<GatedSandbox> {
@@ -148,7 +152,7 @@ function gated(
     release(late) {
       try {
         if (late?.stdin) writeStdin(channels, late.stdin);
-        writeSync(channels.gate, gateToken(late?.opening));
+        writeSync(channels.gate, gateToken(late?.opening, late?.run));
         if (late?.warm) writeSync(channels.warm as number, late.warm);
       } catch (error) {
         // The gate is gone already, so nothing will run; its exit status says so.

@@ -37,6 +37,8 @@ export async function createServices(
     serverUid: places.uid,
     rootAgents: settings.rootAgents,
     parallelMax: settings.launchesParallel,
+    // A session that nobody uses holds nothing.
+    standbyMs: settings.sessionIdleMs,
   });
   const executor = parts.createExecutor({
     tree,

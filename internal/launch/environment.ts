@@ -1,12 +1,12 @@
 // The environment of a tool: a fixed list, the agent's own lines, nothing of the host's. bubblewrap
-// adds PWD. CTX_CONTROL_SOCKET joins the list with the capability socket.
+// adds PWD and the gate CTX_RUN_ID. CTX_CONTROL_SOCKET joins the list with the capability socket.
 
 import { basename, dirname } from "node:path";
 import { commandPath } from "../sandbox/mod.ts";
 import type { LaunchRequest } from "./types.ts";
 
 export function toolEnvironment(
-  request: Pick<LaunchRequest, "agent" | "controls" | "home" | "run" | "session" | "tool">,
+  request: Pick<LaunchRequest, "agent" | "controls" | "home" | "session" | "tool">,
 ): Map<string, string> {
   const { agent, controls } = request;
   const env = new Map<string, string>([
@@ -23,7 +23,6 @@ export function toolEnvironment(
     ["CTX_AGENT_SUBJECT", controls.label.type],
     ["CTX_PATH", controls.path.join(":")],
     ["CTX_TOOL_MODE", "native"],
-    ["CTX_RUN_ID", request.run],
     ["CTX_SESSION", request.session],
   ]);
   if (request.tool.name === "shell.exec" && request.tool.builtin) env.set("PATH", commandPath);

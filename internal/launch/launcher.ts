@@ -13,7 +13,7 @@ import { type LaunchPlan, planLaunch } from "./plan.ts";
 import { preparedCall, refuseChanged } from "./prepared.ts";
 import { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
-import { latePayload, planStandby, prepareStandby, Standbys, standbysMax } from "./standby.ts";
+import { latePayload, planStandby, prepareStandby, Standbys } from "./standby.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -29,7 +29,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const permits = new Semaphore(options.parallelMax);
   const live = new Set<LiveLaunch>();
   const running = new Set<Promise<LaunchOutcome>>();
-  const standbys = new Standbys();
+  const standbys = new Standbys(options.standbyMs);
   const closing = new AbortController();
 
   async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
@@ -62,13 +62,16 @@ export function createLauncher(options: LauncherOptions): Launcher {
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
-    prepare(request) {
+    prepare(request, { resting } = { resting: false }) {
       // A sandbox for nobody yet must not take the place of one that somebody waits for.
-      if (closing.signal.aborted || permits.idle <= standbys.size) return;
-      if (standbys.has(request.run) || standbys.size >= standbysMax) return;
+      if (closing.signal.aborted || standbys.has(request)) return;
+      if (!standbys.room(permits.idle)) return;
       prepareStandby(standbys, request, planStandby(options, folders, request), live);
+      if (resting) standbys.rest(request);
     },
-    discard: (run) => standbys.discard(run),
+    wake: (session) => standbys.wake(session),
+    rest: (session) => standbys.rest(session),
+    discard: (session) => standbys.discard(session),
     live: () => [...live],
     async close() {
       closing.abort();
@@ -110,6 +113,7 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
       (await startSandbox({
         ...stand.options(signal),
         program: payload.program,
+        run: request.run,
         combined: payload.combined,
         stdin: payload.stdin,
       }));
@@ -123,14 +127,14 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
   }
 }
 
-/** The run's standby with its gate open, if there is one that this call can use. */
+/** The session's standby with its gate open, if there is one that this call can use. */
 async function releasedStandby(
   { request, plan, payload, standbys }: Call,
   stand: Stand,
 ): Promise<RunningSandbox | undefined> {
-  const late = latePayload(payload);
+  const late = latePayload(payload, request.run);
   if (late === undefined) return undefined;
-  const taken = await standbys.take(request.run, plan);
+  const taken = await standbys.take(request, plan);
   if (taken === undefined) return undefined;
   stand.adopt(taken.stand);
   try {

@@ -16,6 +16,8 @@ export interface Mount {
   readonly point: string;
   /** Its kind of file system, such as "ext4". */
   readonly type: string;
+  /** Its own options, such as "ro,nosuid". */
+  readonly options: string;
 }
 
 export interface Location {
@@ -43,9 +45,10 @@ export function parseMounts(text: string): Mount[] {
     .filter((line) => line !== "")
     .map((line) => {
       const fields = line.split(" ");
-      const [id = "", , device = "", root = "", point = ""] = fields;
+      const [id = "", , device = "", root = "", point = "", options = ""] = fields;
       const type = fields[fields.indexOf("-", 6) + 1] ?? "";
-      return { id: Number(id), device, root: unescaped(root), point: unescaped(point), type };
+      const places = { root: unescaped(root), point: unescaped(point) };
+      return { id: Number(id), device, ...places, type, options };
     });
 }
 

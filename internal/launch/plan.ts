@@ -1,7 +1,7 @@
 // From a request to everything that a launch needs, before anything runs. All refusals that can be
 // known beforehand are made here.
 
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fail } from "../abi/mod.ts";
 import { type NetworkProgram, networkProgram } from "../bwrap/mod.ts";
@@ -35,6 +35,8 @@ export interface LaunchPlan {
   readonly network: NetworkProgram | undefined;
   readonly expected: readonly Expectation[];
   readonly watched: readonly WatchedRoot[];
+  /** The host's mounts above and below all that is shared. */
+  readonly mounts: readonly Mount[];
 }
 
 export function planLaunch(
@@ -65,7 +67,11 @@ export function planLaunch(
   });
   const { uid, gid } = identity;
   const tools = toolPrograms(request.visible);
-  const expected = [...shared.expected, ...toolExpectations(options.tree, tools)];
+  const expected = [
+    ...shared.expected,
+    ...toolExpectations(options.tree, tools),
+    ...programs.map(({ name, dev, ino }) => ({ view: `/ctx/bin/${name}`, dev, ino })),
+  ];
   const spec: SandboxSpec = {
     system: systemView(),
     etc: etcFolder(folders, { user: agent, uid, gid, resolver: network?.resolver }),
@@ -82,7 +88,11 @@ export function planLaunch(
     tmpBytes: tmpBytesMax,
     shmBytes: shmBytesMax,
   };
-  return { spec, identity, network, expected, watched: shared.watched };
+  const hosts = [...spec.system.binds, ...spec.binds].map(({ host }) => host);
+  const mounts = shared.mounts.filter(({ point }) =>
+    hosts.some((host) => isBelow(point, host) || isBelow(host, point)),
+  );
+  return { spec, identity, network, expected, watched: shared.watched, mounts };
 }
 
 function readOnly(host: string, view: string): Bind {
@@ -90,15 +100,28 @@ function readOnly(host: string, view: string): Bind {
 }
 
 /** The programs for /ctx/bin; the server is not among them. */
-function ctxPrograms(ctxBinary: string): { name: string; host: string }[] {
+function ctxPrograms(ctxBinary: string): Program[] {
   if (!existsSync(ctxBinary)) return [];
   const beside = dirname(ctxBinary);
   return [
-    { name: "ctx", host: realpathSync(ctxBinary) },
+    programAt("ctx", ctxBinary),
     ...["tsh", "ctxterm", "ctxmcp"]
       .filter((name) => existsSync(join(beside, name)))
-      .map((name) => ({ name, host: realpathSync(join(beside, name)) })),
+      .map((name) => programAt(name, join(beside, name))),
   ];
+}
+
+interface Program {
+  readonly name: string;
+  readonly host: string;
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+function programAt(name: string, path: string): Program {
+  const host = realpathSync(path);
+  const { dev, ino } = statSync(host, { bigint: true });
+  return { name, host, dev, ino };
 }
 
 interface Shared {
@@ -106,6 +129,7 @@ interface Shared {
   readonly views: readonly string[];
   readonly expected: readonly Expectation[];
   readonly watched: readonly WatchedRoot[];
+  readonly mounts: readonly Mount[];
 }
 
 /** Home, workspace and mounts: the folders of the host that the agent works in. */
@@ -150,6 +174,7 @@ function sharedFolders(
       ...git.map((bind) => ({ view: bind.view, ...identityOf(locate(bind.host, mounts)) })),
     ],
     watched: writable.map(({ bind: { host, view } }) => ({ host, view, agent: identity.become })),
+    mounts,
   };
 }
 

@@ -37,16 +37,12 @@ export class Stand {
   /** All of a start but the program and its streams. */
   options(signal: AbortSignal): Omit<StartOptions, "program" | "combined" | "stdin"> {
     const plan = this.#plan;
-    const { agent, session, run } = this.#request;
     return {
       arguments: bwrapArguments(plan.spec, childDescriptors),
       seccomp: filterFor(plan.spec.network),
       identity: plan.identity.become,
       signal,
-      register: (root) => {
-        this.#entry = { root, agent, session, run };
-        this.#live.add(this.#entry);
-      },
+      register: (root) => this.#enter(root),
       prepare: async (standing) => {
         checkStanding(standing, plan);
         const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
@@ -58,13 +54,26 @@ export class Stand {
     };
   }
 
-  /** Takes over what another one holds: it ends with this one. */
+  /** Takes over what another one holds: it ends with this one, and belongs to this run. */
   adopt(other: Stand): void {
     this.#adopted = other;
+    if (other.#entry === undefined) return;
+    other.#leave();
+    this.#enter(other.#entry.root);
+  }
+
+  #enter(root: LiveLaunch["root"]): void {
+    const { agent, session, run } = this.#request;
+    this.#entry = { root, agent, session, run };
+    this.#live.add(this.#entry);
+  }
+
+  #leave(): void {
+    if (this.#entry !== undefined) this.#live.delete(this.#entry);
   }
 
   async end(): Promise<void> {
-    if (this.#entry !== undefined) this.#live.delete(this.#entry);
+    this.#leave();
     await this.#network?.stop();
     await this.#adopted?.end();
   }

@@ -1,8 +1,17 @@
 // Sandboxes that are built before their call. A shell script stands for the runner: it says when
-// process 1 of its sandbox was started, which tells a prepared sandbox from a fresh one.
+// process 1 of its sandbox was started, which tells a prepared sandbox from a fresh one, and which run
+// it was told of.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { systemAgentUid } from "../../testdata/sandbox/configurations.ts";
 import {
@@ -19,10 +28,11 @@ const missing = process.getuid?.() === 0 ? undefined : "needs root to become the
 if (missing !== undefined) console.log(`SKIP standbys: ${missing}`);
 
 const runner = `#!/bin/sh
-[ "$2" != - ] || { read -r path || exit 0; set -- exec "$path"; }
+[ "$2" != - ] || { read -r path CTX_RUN_ID || exit 0; set -- exec "$path"; }
 read -r line
-set -- "$2" $(cut -d' ' -f22 /proc/1/stat)
-printf '{"type":"result","status":"ok","content":"%s %s %s"}\\n' "$1" "$2" "$(echo "$line" | tr -d '"')"
+set -- "$2" $(cut -d' ' -f22 /proc/1/stat) "$CTX_RUN_ID"
+content="$1 $2 $3 $(echo "$line" | tr -d '"')"
+printf '{"type":"result","status":"ok","content":"%s"}\\n' "$content"
 `;
 
 let scene: Scene;
@@ -68,24 +78,90 @@ async function call(of: LaunchRequest) {
   const begun = ticks();
   const io = { signal: new AbortController().signal, onOutput: () => undefined };
   const outcome = await launcher.run(of, io);
-  const [path, started, ...input] = outcome.output.trim().split(" ");
-  return { outcome, path, early: Number(started) < begun, input: input.join(" ") };
+  const [path, started, run, ...input] = outcome.output.trim().split(" ");
+  return { outcome, path, early: Number(started) < begun, run, input: input.join(" ") };
 }
 
 describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
-  test("serves the run's next built-in call, and the one after it gets a fresh one", async () => {
+  test("serves the next built-in call, and the one after it gets a fresh one", async () => {
     await prepared(request());
     const first = await call(request());
     expect(first).toMatchObject({ early: true, path: "/ctx/tool/fs.stat", input: "{path:x}" });
+    expect(first.run).toBe(request().run);
     expect(launcher.live()).toEqual([]);
     expect((await call(request())).early).toBe(false);
   });
 
-  test("is of one run alone", async () => {
+  test("serves a later run of its session, which it is told of by its own name", async () => {
+    await prepared(request({ run: "ctx-first" }));
+    expect(launcher.rest(request())).toBe(true);
+    const later = request({ run: "ctx-later" });
+    expect(launcher.wake(later)).toBe(true);
+    const live: (string | undefined)[] = [];
+    const seen = await call(later);
+    expect(seen).toMatchObject({ early: true, run: "ctx-later", input: "{path:x}" });
+    await prepared(request({ run: "ctx-first" }));
+    const cmd = "echo ran $CTX_RUN_ID; sleep 0.2";
+    const outcome = await launcher.run(commandRequest(scene, { cmd }, { run: "ctx-later" }), {
+      signal: new AbortController().signal,
+      onOutput: () => live.push(launcher.live()[0]?.run),
+    });
+    expect(outcome.output).toBe("ran ctx-later\n[exit 0]\n");
+    expect(live).toEqual(["ctx-later"]);
+    expect(launcher.rest(request())).toBe(false);
+  });
+
+  test("is of one session of one agent alone", async () => {
     await prepared(request());
-    expect((await call(request({ run: "another" }))).early).toBe(false);
-    await launcher.discard(request().run);
+    const others: Partial<LaunchRequest>[] = [
+      { session: "another" },
+      { agent: "reviewer" },
+      { scope: { kind: "shared", space: "team" } },
+      { scope: { kind: "temp" } },
+    ];
+    for (const change of others) {
+      expect(launcher.wake(request(change))).toBe(false);
+      expect((await call(request(change))).early).toBe(false);
+    }
+    expect((await call(request())).early).toBe(true);
+    await prepared(request());
+    await launcher.discard(request());
     expect(launcher.live()).toEqual([]);
+  });
+
+  test("makes room for another session's once it has rested, and not before", async () => {
+    const busy = ["a", "b", "c"].map((session) => request({ session }));
+    launcher.prepare(request(), { resting: true });
+    for (const each of busy) launcher.prepare(each);
+    const next = request({ session: "next" });
+    launcher.prepare(next);
+    expect(launcher.wake(next)).toBe(false);
+    const until = performance.now() + 10_000;
+    while (!launcher.wake(next) && performance.now() < until) {
+      await Bun.sleep(50);
+      launcher.prepare(next);
+    }
+    expect([request(), ...busy, next].map((each) => launcher.wake(each))).toEqual([
+      ...[false, true, true, true, true],
+    ]);
+    for (const each of [...busy, next]) await launcher.discard(each);
+    expect(launcher.live()).toEqual([]);
+  });
+
+  test("is ended when nothing came for it in its time", async () => {
+    const brief = launcherOf(scene, 8, join(scene.source, "bin/ctx"), 300);
+    try {
+      brief.prepare(request(), { resting: true });
+      expect(brief.wake(request())).toBe(true);
+      const until = performance.now() + 10_000;
+      const seen = () => brief.live().length;
+      while (seen() === 0 && performance.now() < until) await Bun.sleep(5);
+      expect(seen()).toBe(1);
+      while (seen() > 0 && performance.now() < until) await Bun.sleep(5);
+      expect([seen(), brief.wake(request())]).toEqual([0, false]);
+    } finally {
+      await brief.close();
+    }
   });
 
   test("is not used once anything of the plan has changed", async () => {
@@ -100,6 +176,32 @@ describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
     expect((await call(request({ controls }))).early).toBe(false);
     await prepared(request());
     expect((await call(request({ visible: [toolOf(scene, "fs.stat")] }))).early).toBe(false);
+    await prepared(request());
+    const program = join(scene.source, "bin/ctx");
+    writeFileSync(`${program}.new`, runner);
+    chmodSync(`${program}.new`, 0o755);
+    renameSync(`${program}.new`, program);
+    expect((await call(request())).early).toBe(false);
+    expect(launcher.live()).toEqual([]);
+  });
+
+  test("is not used once the host has mounted something in a shared folder", async () => {
+    const below = join(scene.workspace, "disk");
+    mkdirSync(below);
+    await prepared(request());
+    const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "tmpfs", below]);
+    if (mounted.exitCode !== 0) {
+      console.log("SKIP a mount after the start: this host lets nobody mount");
+      await launcher.discard(request());
+      return;
+    }
+    try {
+      expect((await call(request())).early).toBe(false);
+      await prepared(request());
+      expect((await call(request())).early).toBe(true);
+    } finally {
+      Bun.spawnSync(["umount", "--lazy", below]);
+    }
   });
 
   test("serves a shell command too, exactly as a launch of its own would", async () => {
@@ -140,7 +242,7 @@ describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
     expect([outcome.status, early]).toEqual(["ok", false]);
     await prepared(request());
     const root = launcher.live()[0]?.root;
-    await launcher.discard(request().run);
+    await launcher.discard(request());
     expect(root && sameProcess(root)).toBe(false);
   });
 });

@@ -18,6 +18,8 @@ export interface LauncherOptions {
   readonly rootAgents: boolean;
   /** Sandboxes at once; further launches wait in the order in which they came. */
   readonly parallelMax: number;
+  /** Milliseconds that a prepared sandbox waits for its call; at most a minute, as without it. */
+  readonly standbyMs?: number;
 }
 
 export interface LaunchRequest {
@@ -90,6 +92,9 @@ export interface LiveLaunch {
 /** A launch whose tool is not known yet. */
 export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs" | "approved">;
 
+/** Whose a prepared sandbox is. */
+export type SessionOfAgent = Pick<LaunchRequest, "agent" | "session" | "scope">;
+
 /** The folders that a request for a run names. */
 export type WorkFolders = Pick<LaunchRequest, "agent" | "controls" | "home" | "workspace" | "cwd">;
 
@@ -101,13 +106,20 @@ export interface Launcher {
   /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
   run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
   /**
-   * Makes a sandbox ready for the run's next built-in tool while there is nothing else to do, so that
-   * its call need not wait for one. Best effort: never rejects, never runs anything, at most one a
-   * run, none while launches wait.
+   * Makes a sandbox ready for the session's next built-in tool, of whatever run, so that its call need
+   * not wait for one. Best effort: never rejects, never runs anything, at most one a session, none
+   * while launches wait.
    */
-  prepare(request: StandbyRequest): void;
-  /** Ends what `prepare` made for a run and waits until it is gone. */
-  discard(run: string): Promise<void>;
+  prepare(request: StandbyRequest, options?: { readonly resting: boolean }): void;
+  /** A run of the session begins or goes on. Whether one is prepared for it already. */
+  wake(session: SessionOfAgent): boolean;
+  /**
+   * No run uses it now: it waits for the next one, and may make room for another session's. Whether
+   * there is one.
+   */
+  rest(session: SessionOfAgent): boolean;
+  /** Ends what `prepare` made for a session and waits until it is gone. */
+  discard(session: SessionOfAgent): Promise<void>;
   live(): readonly LiveLaunch[];
   /** Refuses new launches, ends the running ones and waits until they are gone. */
   close(): Promise<void>;

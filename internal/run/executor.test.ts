@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { type ModelClient, type ModelRequest, scriptClient } from "../model/mod.ts";
+import type { HistoryItem } from "../session/mod.ts";
 import { createExecutor } from "./executor.ts";
 import { MemoryContext, TestWorld, watching } from "./fakes.ts";
 
@@ -188,16 +189,25 @@ test("repeated call ids of a provider mean nothing", async () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-test("a sandbox is prepared for a model that takes its time, where a call is likely", async () => {
-  const { context } = await send('@delay 200\n@call fs.read {"path":"a"}\n@delay 200\n@say done');
-  const { run } = context;
-  expect(world.launcher.standbys).toEqual([`prepare ${run}`, `prepare ${run}`, `discard ${run}`]);
-  world.launcher.standbys.length = 0;
-  const quick = (await send('@call fs.read {"path":"a"}\n@say done')).context;
-  expect(world.launcher.standbys).toEqual([`discard ${quick.run}`]);
-  world.launcher.standbys.length = 0;
-  const talk = new MemoryContext("@delay 200\n@say hello");
-  talk.past = [{ kind: "user", run: "r", text: "before" }];
-  await createExecutor(world.options)(talk);
-  expect(world.launcher.standbys).toEqual([`discard ${talk.run}`]);
+test("a sandbox is prepared where a call is likely, while a model thinks and for the next run", async () => {
+  const seen = () => world.launcher.standbys.filter((line) => line.includes(" ahead"));
+  /** Runs the script and gives back what was asked, once there is as much of it. */
+  const asked = async (count: number, script: string, past: HistoryItem[] = []) => {
+    const context = new MemoryContext(script, "coder", "ahead");
+    context.past = past;
+    await createExecutor(world.options)(context);
+    while (seen().length < count) await Bun.sleep(1);
+    const lines = seen();
+    world.launcher.standbys.length = 0;
+    return lines;
+  };
+  const rested = ["rest ahead", "prepare ahead to rest"];
+  const call = '@call fs.read {"path":"a"}';
+  const slow = `@delay 200\n${call}\n@delay 200\n@say done`;
+  expect(await asked(4, slow)).toEqual(["prepare ahead", "prepare ahead", ...rested]);
+  expect(await asked(3, `${call}\n@say done`)).toEqual(["prepare ahead", ...rested]);
+  expect(await asked(2, "@say done")).toEqual(["prepare ahead", "discard ahead"]);
+  expect(await asked(2, `${call}\n@error EIO broken`)).toEqual(["prepare ahead", "discard ahead"]);
+  const talk: HistoryItem[] = [{ kind: "user", run: "r", text: "before" }];
+  expect(await asked(1, "@delay 200\n@say hello", talk)).toEqual(["discard ahead"]);
 });

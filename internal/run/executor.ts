@@ -8,16 +8,14 @@ import type { ModelMessage } from "../model/mod.ts";
 import { buildMessages } from "../prompt/mod.ts";
 import type { RunContext, RunExecutor, RunOutcome } from "../session/mod.ts";
 import { isModelAgent, loadAgent } from "../tree/mod.ts";
+import { SandboxAhead } from "./ahead.ts";
 import type { Answer } from "./answer.ts";
-import { runCall, standbyRequest } from "./call.ts";
+import { runCall } from "./call.ts";
 import { ModelChain } from "./candidates.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { type Offer, offeredTools } from "./offer.ts";
 import { errorMessage } from "./report.ts";
 import { systemPrompt } from "./system-prompt.ts";
-
-/** How long a model thinks before the sandbox of its next call is built beside it. */
-const prepareAfterMs = 25;
 
 export function createExecutor(options: ExecutorOptions): RunExecutor {
   return async (context) => {
@@ -52,44 +50,30 @@ async function run(options: ExecutorOptions, context: RunContext, usage: UsageSu
     fail("EINVAL", `agent "${agent}" is a program of its own, which this version does not run`);
   }
   const offer = offeredTools(options, agent, controls);
+  const ahead = new SandboxAhead(options, context, offer);
+  let complete = false;
   try {
-    const answer = await converse(options, context, controls, offer, usage);
+    const answer = await converse({ options, context, controls, offer, usage, ahead });
     await usage.record(context);
     await context.message(answer);
+    complete = true;
   } finally {
-    // Not waited for: the answer is complete, and the launcher's own close waits.
-    void options.launcher.discard(context.run);
+    ahead.over(complete);
   }
 }
 
-/** Whether a call is likely: the conversation has used tools, or begins with file tools at hand. */
-function expectsCalls(context: RunContext, offer: Offer): boolean {
-  const past = context.history();
-  if (past.length > 0) return past.some((item) => item.kind === "tool_call");
-  return offer.direct.some((name) => name.startsWith("fs."));
-}
-
-/** Has a sandbox built while the model thinks. It changes no outcome, so it may fail in silence. */
-function prepareSandbox(options: ExecutorOptions, context: RunContext): void {
-  if (context.signal.aborted) return;
-  try {
-    const controls = loadAgent(options.tree, context.agent);
-    // It would stand there while a person thinks.
-    if (controls.approval === "ask") return;
-    options.launcher.prepare(standbyRequest(options, context, controls));
-  } catch {
-    // The next call meets the reason and reports it.
-  }
+interface Conversation {
+  readonly options: ExecutorOptions;
+  readonly context: RunContext;
+  readonly controls: AgentControls;
+  readonly offer: Offer;
+  readonly usage: UsageSum;
+  readonly ahead: SandboxAhead;
 }
 
 /** The final text. Throws EMSGSIZE at the bound of steps, EIO when the model says nothing. */
-async function converse(
-  options: ExecutorOptions,
-  context: RunContext,
-  controls: AgentControls,
-  offer: Offer,
-  usage: UsageSum,
-): Promise<string> {
+async function converse(conversation: Conversation): Promise<string> {
+  const { options, context, controls, offer, usage, ahead } = conversation;
   const system = systemPrompt({
     tree: options.tree,
     agent: context.agent,
@@ -100,17 +84,14 @@ async function converse(
   const chain = new ModelChain(options, context, controls);
   for (let step = 0; step < options.modelSteps; step += 1) {
     checkCancelled(context);
-    // A model that answers at once leaves no time in which a sandbox could be built.
-    const likely = step > 0 || expectsCalls(context, offer);
-    const timer = likely && setTimeout(() => prepareSandbox(options, context), prepareAfterMs);
-    const answer = await chain.ask(messages, offer.tools, step).finally(() => {
-      if (timer) clearTimeout(timer);
-    });
+    const answered = ahead.asked(step);
+    const answer = await chain.ask(messages, offer.tools, step).finally(answered);
     usage.add(answer);
     if (answer.calls.length === 0) {
       if (answer.text.trim() !== "") return answer.text;
       fail("EIO", `the model answered nothing: "${answer.model}" gave neither text nor a call`);
     }
+    ahead.called();
     messages.push(...(await runCalls(options, context, offer, answer, step)));
   }
   return fail("EMSGSIZE", `the run reached its bound of ${options.modelSteps} model steps`, {

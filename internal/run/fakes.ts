@@ -19,6 +19,7 @@ import type {
   LaunchOutcome,
   LaunchRequest,
   PreparedCall,
+  SessionOfAgent,
   StandbyRequest,
 } from "../launch/mod.ts";
 import { type ModelRequest, resolveModel } from "../model/mod.ts";
@@ -56,12 +57,21 @@ export class FakeLauncher implements Launcher {
     return { ...usual, ...(await this.answer(request, io)) };
   }
 
-  prepare({ run }: StandbyRequest): void {
-    this.standbys.push(`prepare ${run}`);
+  prepare({ session }: StandbyRequest, options?: { readonly resting: boolean }): void {
+    this.standbys.push(`prepare ${session}${options?.resting ? " to rest" : ""}`);
   }
 
-  async discard(run: string): Promise<void> {
-    this.standbys.push(`discard ${run}`);
+  wake(): boolean {
+    return false;
+  }
+
+  rest({ session }: SessionOfAgent): boolean {
+    this.standbys.push(`rest ${session}`);
+    return false;
+  }
+
+  async discard({ session }: SessionOfAgent): Promise<void> {
+    this.standbys.push(`discard ${session}`);
   }
 
   reset(): void {
@@ -196,7 +206,7 @@ export type RunRecord =
 export class MemoryContext implements RunContext {
   readonly run = "ctx-00000000000000000000000000000001";
   readonly agent: string;
-  readonly session = "default";
+  readonly session: string;
   readonly scope = { kind: "private" } as const;
   readonly input: string;
   readonly cwd = undefined;
@@ -213,9 +223,10 @@ export class MemoryContext implements RunContext {
     kind: "origin_lost",
   });
 
-  constructor(input: string, agent = "coder") {
+  constructor(input: string, agent = "coder", session = "default") {
     this.input = input;
     this.agent = agent;
+    this.session = session;
   }
 
   get signal() {

@@ -17,10 +17,20 @@ export type GateOpening =
   | { readonly kind: "program" }
   | { readonly kind: "command"; readonly combined: boolean };
 
-/** The line that opens the gate. */
-export function gateToken(opening: GateOpening = { kind: "program" }): string {
-  if (opening.kind === "program") return "go\n";
-  return opening.combined ? "cmd joined\n" : "cmd apart\n";
+/** What a word of the opening line may be made of; the gate splits it at spaces. */
+const plainWord = /^[A-Za-z0-9._-]+$/;
+
+/**
+ * The line that opens the gate. `run` becomes CTX_RUN_ID behind it: a sandbox may stand before the
+ * run that uses it has begun.
+ */
+export function gateToken(opening: GateOpening = { kind: "program" }, run?: string): string {
+  if (run !== undefined && !plainWord.test(run)) {
+    throw new TypeError(`${JSON.stringify(run)} is no run that a gate could be told`);
+  }
+  const streams = opening.kind === "command" && opening.combined ? "joined" : "apart";
+  const words = [opening.kind === "program" ? "go" : "cmd", streams];
+  return `${[...words, ...(run === undefined ? [] : [run])].join(" ")}\n`;
 }
 
 /**
@@ -53,7 +63,7 @@ export interface GateScriptOptions {
  */
 export function gateScript({ descriptor, combined, warm }: GateScriptOptions): string {
   const fd = `${descriptor}`;
-  const read = `read -r t a <&${fd} || exit ${gateShutStatus}`;
+  const read = `read -r t a r <&${fd} || exit ${gateShutStatus}`;
   return [
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
@@ -65,6 +75,7 @@ export function gateScript({ descriptor, combined, warm }: GateScriptOptions): s
     "p=",
     ...(warm === undefined ? [] : warmLines(fd, `${warm}`, read)),
     `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
+    '[ -z "$r" ] || export CTX_RUN_ID="$r"',
     `if [ "$t" = cmd ]; then`,
     `[ -n "$p" ] && { kill -9 "$p"; wait "$p"; } 2>/dev/null`,
     // The mark keeps the newlines at the command's end, which a substitution would drop.

@@ -113,7 +113,12 @@ export function placesOf(scene: Scene): Places {
   };
 }
 
-export function launcherOf(scene: Scene, parallelMax = 8, ctxBinary = "/nonexistent"): Launcher {
+export function launcherOf(
+  scene: Scene,
+  parallelMax = 8,
+  ctxBinary = "/nonexistent",
+  standbyMs = 60_000,
+): Launcher {
   return createLauncher({
     places: placesOf(scene),
     runtime: scene.runtime,
@@ -122,6 +127,7 @@ export function launcherOf(scene: Scene, parallelMax = 8, ctxBinary = "/nonexist
     serverUid: scene.serverUid,
     rootAgents: scene.rootAgents,
     parallelMax,
+    standbyMs,
   });
 }
 
