@@ -1,12 +1,14 @@
-// The sandbox of the next call, built before there is a call: at the beginning of a run that is likely
-// to make one, while its model thinks, and after its end for the session's next run. It changes no
-// outcome, so whatever hinders it is silent here; the call meets the reason and reports it.
+// The sandbox of the next call, built before it is needed: when an input arrives whose run is likely to
+// make one, while a model thinks, while a call is being recorded, and after a run for the session's
+// next one. It changes no outcome, so whatever hinders it is silent here; the call meets the reason
+// and reports it.
 
 import type { RunContext } from "../session/mod.ts";
-import { loadAgent } from "../tree/mod.ts";
-import { standbyRequest } from "./call.ts";
+import { isModelAgent, loadAgent } from "../tree/mod.ts";
+import type { AnswerCall } from "./answer.ts";
 import type { ExecutorOptions } from "./environment.ts";
-import type { Offer } from "./offer.ts";
+import { standbyRequest } from "./standby-request.ts";
+import { tshTool } from "./tsh.ts";
 
 /**
  * How long a model thinks after a result, or a session rests after a run, before a sandbox is built.
@@ -17,39 +19,41 @@ const prepareAfterMs = 25;
 export class SandboxAhead {
   readonly #options: ExecutorOptions;
   readonly #context: RunContext;
-  /** A call is likely: the conversation has used tools, or begins with file tools at hand. */
-  #likely: boolean;
   /** The conversation has used tools. */
   #used: boolean;
+  #over = false;
 
-  constructor(options: ExecutorOptions, context: RunContext, offer: Offer) {
+  constructor(options: ExecutorOptions, context: RunContext) {
     this.#options = options;
     this.#context = context;
-    const past = context.history();
-    this.#used = past.some((item) => item.kind === "tool_call");
-    const files = offer.direct.some((name) => name.startsWith("fs."));
-    this.#likely = this.#used || (past.length === 0 && files);
+    this.#used = context.history().some((item) => item.kind === "tool_call");
   }
 
-  called(): void {
-    this.#used = true;
-    this.#likely = true;
+  /** The run is about to begin: its input is on its way to the disk. */
+  expected(): void {
+    if (this.#likely) setImmediate(() => this.#prepare({ fileTools: !this.#used }));
   }
 
   /** While a model is asked; gives back what ends the wait. */
-  asked(step: number): () => void {
+  asked(): () => void {
     if (!this.#likely) return () => undefined;
-    if (step === 0) {
-      // The model cannot be quicker than this: its call finds the sandbox begun at least.
-      this.#prepare(false);
-      return () => undefined;
-    }
-    const timer = setTimeout(() => this.#prepare(false), prepareAfterMs);
+    const timer = setTimeout(() => this.#prepare({ fileTools: !this.#used }), prepareAfterMs);
     return () => clearTimeout(timer);
+  }
+
+  /**
+   * A call is being recorded, which must be durable before anything of it runs. The gate is shut until
+   * then; behind it the runner of a file tool has time to start.
+   */
+  recording(call: AnswerCall): void {
+    this.#used = true;
+    // The record's own write begins first.
+    if (isFileCall(call)) setImmediate(() => this.#prepare({}));
   }
 
   /** Keeps one for the next run of a conversation with tools; else what stands is ended. */
   over(complete: boolean): void {
+    this.#over = true;
     const { launcher } = this.#options;
     if (!complete || !this.#used || this.#context.scope.kind === "temp") {
       // Not waited for: the answer is complete, and the launcher's own close waits.
@@ -57,19 +61,38 @@ export class SandboxAhead {
       return;
     }
     if (launcher.rest(this.#context)) return;
-    setTimeout(() => this.#prepare(true), prepareAfterMs).unref();
+    setTimeout(() => this.#prepare({ resting: true }), prepareAfterMs).unref();
   }
 
-  #prepare(resting: boolean): void {
+  /** A call is likely in a conversation that has used tools, or begins and has file tools. */
+  get #likely(): boolean {
+    return this.#used || this.#context.history().length === 0;
+  }
+
+  /** With `fileTools` only if the agent is offered any. */
+  #prepare({ resting = false, fileTools = false }): void {
     const { launcher, tree } = this.#options;
-    if (this.#context.signal.aborted || (!resting && launcher.wake(this.#context))) return;
+    const { agent, signal } = this.#context;
+    if (signal.aborted || this.#over !== resting) return;
+    if (!resting && launcher.wake(this.#context)) return;
     try {
-      const controls = loadAgent(tree, this.#context.agent);
-      // It would stand there while a person thinks.
-      if (controls.approval === "ask") return;
-      launcher.prepare(standbyRequest(this.#options, this.#context, controls), { resting });
+      const controls = loadAgent(tree, agent);
+      // Where approval is asked it would stand there while a person thinks.
+      if (controls.approval === "ask" || !isModelAgent(tree, agent)) return;
+      const request = standbyRequest(this.#options, this.#context, controls);
+      const offered = request.visible.filter(({ name }) => controls.tools.includes(name));
+      if (fileTools && !offered.some(({ name }) => isFileTool(name))) return;
+      launcher.prepare(request, { resting });
     } catch {
-      // The next call meets the reason and reports it.
+      // The call itself will meet the reason.
     }
   }
+}
+
+const isFileTool = (name: string) => name.startsWith("fs.");
+
+function isFileCall({ name, args }: AnswerCall): boolean {
+  if (name !== tshTool.name) return isFileTool(name);
+  const words = (args as { args?: unknown } | undefined)?.args;
+  return Array.isArray(words) && typeof words[0] === "string" && isFileTool(words[0]);
 }

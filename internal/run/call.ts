@@ -1,20 +1,21 @@
 // One tool call of a model, from its record to its result. The call is durable before anything of
-// it is looked at; authority is asked anew, from the files as they are now; the input is checked;
+// it is decided or run; authority is asked anew, from the files as they are now; the input is checked;
 // only then something is launched. Whatever happens, there is exactly one result.
 
-import { dirname, join } from "node:path";
 import { coded, fail, frameEnvelopeBytesMax, isObjectName, opLineBytesMax } from "../abi/mod.ts";
 import { authorize, type Question, visibleTools } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
-import type { LaunchRequest, StandbyRequest } from "../launch/mod.ts";
+import type { LaunchRequest } from "../launch/mod.ts";
 import type { RunContext, ToolOutcome } from "../session/mod.ts";
 import { loadAgent, type ToolObject } from "../tree/mod.ts";
+import type { SandboxAhead } from "./ahead.ts";
 import type { AnswerCall } from "./answer.ts";
 import { approvedRequest } from "./approval.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { type Offer, toolListing } from "./offer.ts";
 import { errorOutcome, explainHint, okOutcome, refusalReason } from "./report.ts";
 import { checkInput } from "./schema.ts";
+import { standbyRequest } from "./standby-request.ts";
 import { parseTsh, tshTool } from "./tsh.ts";
 
 /**
@@ -34,15 +35,22 @@ export interface CallResult {
   readonly content: string;
 }
 
+export interface Caller {
+  readonly options: ExecutorOptions;
+  readonly context: RunContext;
+  readonly offer: Offer;
+  readonly ahead: SandboxAhead;
+}
+
 /** Runs one call. Throws only when the run is cancelled or the session cannot record. */
 export async function runCall(
-  options: ExecutorOptions,
-  context: RunContext,
-  offer: Offer,
+  { options, context, offer, ahead }: Caller,
   call: AnswerCall,
 ): Promise<CallResult> {
   const name = isObjectName(call.name) ? call.name : call.name.slice(0, nameCharsMax);
-  const id = await context.toolCall(name, recordedArguments(call));
+  const recorded = context.toolCall(name, recordedArguments(call));
+  ahead.recording(call);
+  const id = await recorded;
   const outcome = await outcomeOf(options, context, offer, call, id);
   if (context.signal.aborted) fail("ECANCELED", "the run was cancelled");
   const seen = await context.toolResult(id, name, outcome);
@@ -174,42 +182,6 @@ async function checkedRequest(
   await checkInput(name, tool.schema, args);
   const timeoutMs = timeoutOf(tool, args) ?? options.toolTimeoutMs;
   return { ...standbyRequest(options, context, controls), tool, args, timeoutMs };
-}
-
-/** What a launch of this run is asked whatever tool it is for, from the files as they are now. */
-export function standbyRequest(
-  options: ExecutorOptions,
-  context: RunContext,
-  controls: AgentControls,
-): StandbyRequest {
-  const { tree, server } = options;
-  const { agent, session, run, scope, workspace, cwd } = context;
-  const question: Question = {
-    object: { class: "network", name: "default" },
-    permission: "connect",
-  };
-  const { verdict } = authorize({ tree, agent, controls, server, question });
-  const visible = visibleTools({ tree, agent, controls, server }).map((one) => one.tool);
-  return {
-    agent,
-    controls,
-    session,
-    run,
-    scope,
-    home: homeOf(options, context, controls),
-    network: verdict.allowed,
-    visible,
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(cwd === undefined ? {} : { cwd }),
-  };
-}
-
-/** A private session lies in the agent's home; any other session has none to derive it from. */
-function homeOf(options: ExecutorOptions, context: RunContext, controls: AgentControls): string {
-  const { scope, sessionFolder, agent } = context;
-  if (scope.kind === "private" && sessionFolder !== undefined)
-    return dirname(dirname(sessionFolder));
-  return join(options.tree.source, "home", String(controls.owner), "agent", agent);
 }
 
 /** The built-in command tool says how long it may take; its schema bounds what it can say. */

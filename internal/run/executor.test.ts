@@ -195,7 +195,10 @@ test("a sandbox is prepared where a call is likely, while a model thinks and for
   const asked = async (count: number, script: string, past: HistoryItem[] = []) => {
     const context = new MemoryContext(script, "coder", "ahead");
     context.past = past;
-    await createExecutor(world.options)(context);
+    const execute = createExecutor(world.options);
+    execute.expect?.(context);
+    await new Promise(setImmediate);
+    await execute(context);
     while (seen().length < count) await Bun.sleep(1);
     const lines = seen();
     world.launcher.standbys.length = 0;
@@ -204,7 +207,9 @@ test("a sandbox is prepared where a call is likely, while a model thinks and for
   const rested = ["rest ahead", "prepare ahead to rest"];
   const call = '@call fs.read {"path":"a"}';
   const slow = `@delay 200\n${call}\n@delay 200\n@say done`;
-  expect(await asked(4, slow)).toEqual(["prepare ahead", "prepare ahead", ...rested]);
+  // Told of the input; at the model's pauses; and beside the record of a file tool's call.
+  const four = Array<string>(4).fill("prepare ahead");
+  expect(await asked(6, slow)).toEqual([...four, ...rested]);
   expect(await asked(3, `${call}\n@say done`)).toEqual(["prepare ahead", ...rested]);
   expect(await asked(2, "@say done")).toEqual(["prepare ahead", "discard ahead"]);
   expect(await asked(2, `${call}\n@error EIO broken`)).toEqual(["prepare ahead", "discard ahead"]);

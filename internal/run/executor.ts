@@ -18,7 +18,7 @@ import { errorMessage } from "./report.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
 export function createExecutor(options: ExecutorOptions): RunExecutor {
-  return async (context) => {
+  const execute = async (context: RunContext): Promise<RunOutcome> => {
     const usage = new UsageSum();
     try {
       await run(options, context, usage);
@@ -27,6 +27,9 @@ export function createExecutor(options: ExecutorOptions): RunExecutor {
       return failure(context, thrown, usage);
     }
   };
+  return Object.assign(execute, {
+    expect: (context: RunContext) => new SandboxAhead(options, context).expected(),
+  });
 }
 
 /** What was used is recorded also when the run fails, unless nothing may be recorded any more. */
@@ -50,7 +53,7 @@ async function run(options: ExecutorOptions, context: RunContext, usage: UsageSu
     fail("EINVAL", `agent "${agent}" is a program of its own, which this version does not run`);
   }
   const offer = offeredTools(options, agent, controls);
-  const ahead = new SandboxAhead(options, context, offer);
+  const ahead = new SandboxAhead(options, context);
   let complete = false;
   try {
     const answer = await converse({ options, context, controls, offer, usage, ahead });
@@ -84,15 +87,14 @@ async function converse(conversation: Conversation): Promise<string> {
   const chain = new ModelChain(options, context, controls);
   for (let step = 0; step < options.modelSteps; step += 1) {
     checkCancelled(context);
-    const answered = ahead.asked(step);
+    const answered = ahead.asked();
     const answer = await chain.ask(messages, offer.tools, step).finally(answered);
     usage.add(answer);
     if (answer.calls.length === 0) {
       if (answer.text.trim() !== "") return answer.text;
       fail("EIO", `the model answered nothing: "${answer.model}" gave neither text nor a call`);
     }
-    ahead.called();
-    messages.push(...(await runCalls(options, context, offer, answer, step)));
+    messages.push(...(await runCalls(conversation, answer, step)));
   }
   return fail("EMSGSIZE", `the run reached its bound of ${options.modelSteps} model steps`, {
     hint: "ask for less at once, or go on with another message",
@@ -101,9 +103,7 @@ async function converse(conversation: Conversation): Promise<string> {
 
 /** The messages that an answer with calls adds: itself under the host's ids, then every result. */
 async function runCalls(
-  options: ExecutorOptions,
-  context: RunContext,
-  offer: Offer,
+  { options, context, offer, ahead }: Conversation,
   answer: Answer,
   step: number,
 ): Promise<ModelMessage[]> {
@@ -112,7 +112,7 @@ async function runCalls(
   for (const call of answer.calls) {
     checkCancelled(context);
     context.phase(`tool ${call.name.slice(0, 64)}`, step, answer.model);
-    const { id, status, content } = await runCall(options, context, offer, call);
+    const { id, status, content } = await runCall({ options, context, offer, ahead }, call);
     calls.push({ id, name: call.name, args: call.args ?? {} });
     results.push({ role: "tool", call: id, name: call.name, status, content });
   }

@@ -244,6 +244,8 @@ export class Session {
         this.#advance({ kind: "refused", run });
       },
     );
+    // After the write has begun, so that nobody waits for what is done here.
+    if (!admission.queued) this.#parts.executor.expect?.(job.run);
   }
 
   async #start(run: string): Promise<void> {

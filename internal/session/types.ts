@@ -97,4 +97,11 @@ export type RunOutcome =
   | { readonly status: "ok" }
   | { readonly status: "error"; readonly code: Code; readonly message: string };
 
-export type RunExecutor = (context: RunContext) => Promise<RunOutcome>;
+export interface RunExecutor {
+  (context: RunContext): Promise<RunOutcome>;
+  /**
+   * Told of a run that is about to begin, while its input is being made durable; it may still not
+   * come. Records nothing and never throws.
+   */
+  readonly expect?: (context: RunContext) => void;
+}
