@@ -63,6 +63,8 @@ export class Stand {
   }
 
   #enter(root: LiveLaunch["root"]): void {
+    // A standby that was taken over may turn out to be of no use, and another one is started.
+    this.#leave();
     const { agent, session, run } = this.#request;
     this.#entry = { root, agent, session, run };
     this.#live.add(this.#entry);

@@ -21,7 +21,7 @@ import {
   type Scene,
   toolOf,
 } from "../../testdata/sandbox/scene.ts";
-import { sameProcess } from "../os/mod.ts";
+import { descendants, type ProcessStamp, processFacts, sameProcess } from "../os/mod.ts";
 import type { Launcher, LaunchRequest } from "./types.ts";
 
 const missing = process.getuid?.() === 0 ? undefined : "needs root to become the agent";
@@ -63,14 +63,22 @@ function ticks(): number {
   return Math.floor(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 100);
 }
 
-/** Prepares one for the request and waits until the clock has moved past its start. */
+/** Process 1, the gate and the runner that waits behind it. */
+const standingProcesses = 3;
+
+/** Prepares one, waits until it stands and the clock has moved past the start of its process 1. */
 async function prepared(of: LaunchRequest): Promise<void> {
   launcher.prepare(of);
   const until = ticks() + 1000;
-  while (launcher.live().length === 0 && ticks() < until) await Bun.sleep(1);
-  const root = launcher.live().find(({ run }) => run === of.run)?.root;
-  expect(root).toBeDefined();
-  while (ticks() <= Number(root?.startTime) + 5) await Bun.sleep(1);
+  let first: ProcessStamp | undefined;
+  while (first === undefined && ticks() < until) {
+    await Bun.sleep(1);
+    const root = launcher.live().find(({ run }) => run === of.run)?.root;
+    const inside = root === undefined ? [] : descendants(root.pid);
+    if (inside.length >= standingProcesses) first = processFacts(inside[0] as number);
+  }
+  expect(first).toBeDefined();
+  while (ticks() <= Number(first?.startTime)) await Bun.sleep(1);
 }
 
 /** Runs the call; whether its sandbox was there before it, and what the runner was handed. */
@@ -152,7 +160,6 @@ describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
     const brief = launcherOf(scene, 8, join(scene.source, "bin/ctx"), 300);
     try {
       brief.prepare(request(), { resting: true });
-      expect(brief.wake(request())).toBe(true);
       const until = performance.now() + 10_000;
       const seen = () => brief.live().length;
       while (seen() === 0 && performance.now() < until) await Bun.sleep(5);

@@ -129,10 +129,10 @@ export class Standbys {
   /** By session, the one that was used last at the end. */
   readonly #bySession = new Map<string, Standby>();
   readonly #ending = new Set<Promise<void>>();
-  readonly #waitMs: number;
+  readonly #restMs: number;
 
-  constructor(waitMs = standbyMsMax) {
-    this.#waitMs = Math.min(waitMs, standbyMsMax);
+  constructor(restMs = standbyMsMax) {
+    this.#restMs = Math.min(restMs, standbyMsMax);
   }
 
   has(session: SessionOfAgent): boolean {
@@ -226,9 +226,10 @@ export class Standbys {
 
   #limit(name: string, standby: Standby): void {
     clearTimeout(standby.timer);
+    const waitMs = standby.restingSince === undefined ? standbyMsMax : this.#restMs;
     standby.timer = setTimeout(() => {
       if (this.#bySession.get(name) === standby) void this.#end(name);
-    }, this.#waitMs);
+    }, waitMs);
   }
 
   #end(name: string): Promise<void> {

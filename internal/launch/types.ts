@@ -18,7 +18,7 @@ export interface LauncherOptions {
   readonly rootAgents: boolean;
   /** Sandboxes at once; further launches wait in the order in which they came. */
   readonly parallelMax: number;
-  /** Milliseconds that a prepared sandbox waits for its call; at most a minute, as without it. */
+  /** Milliseconds that a resting sandbox waits for a run; at most a minute, as without it. */
   readonly standbyMs?: number;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { leftoversAfterGrace } from "./leftovers.ts";
+import { leftoversAfterGrace, sandboxes } from "./leftovers.ts";
 import { RawClient } from "./raw-client.ts";
 import { type Frame, World } from "./world.ts";
 
@@ -95,3 +95,24 @@ test(`kill -9 at ${kills} random moments loses nothing, repeats nothing and leav
   }
   expect(interrupted).toBeGreaterThan(0);
 }, 600_000);
+
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  test(`a server ended by ${signal} leaves nothing of what waited for the next runs`, async () => {
+    await world.stop();
+    await world.serve();
+    const sessions = [`rest-${signal}`, `more-${signal}`];
+    for (const session of sessions) {
+      const client = new RawClient(`${world.source}/agent/coder.sock`, world.uid).send({
+        ...{ op: "send", id: session, session, workspace: world.workspace },
+        input: '@call fs.stat {"path":"/workspace"}\n@say done',
+      });
+      expect(await client.done()).toMatchObject({ status: "ok" });
+      client.end();
+    }
+    const until = Date.now() + 10_000;
+    while (sandboxes(world).length < sessions.length && Date.now() < until) await Bun.sleep(5);
+    expect(sandboxes(world).length).toBe(sessions.length);
+    await world.stop(signal);
+    expect(await leftoversAfterGrace(world)).toEqual([]);
+  }, 60_000);
+}

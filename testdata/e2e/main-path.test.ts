@@ -40,7 +40,8 @@ beforeAll(async () => {
   const widened = `${policy}allow coder_t model:loop/m use\n`;
   await world.run(["ctx", "set", "agent/coder.d/policy", widened]);
   await world.run(["ctx", "set", "agent/coder.d/model", "loop/m"]);
-  await world.serve();
+  // What waits for a next run is gone soon, so that a test sees its own sandboxes alone.
+  await world.serve(["--set", "session_idle_ms=500"]);
 });
 afterAll(async () => {
   await world.destroy();
@@ -149,6 +150,7 @@ test("cancel from another process ends the run and everything it started", async
 });
 
 test("a run cancelled while the model thinks leaves no sandbox that waited for its next call", async () => {
+  expect(await leftoversAfterGrace(world)).toEqual([]);
   const client = new RawClient(`${world.source}/agent/coder.sock`, world.uid).send({
     ...{ op: "send", id: "thinking", session: "thinking", workspace: world.workspace },
     input: '@call fs.stat {"path":"/workspace"}\n@delay 20000\n@say never',
