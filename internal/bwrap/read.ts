@@ -71,3 +71,16 @@ export async function firstBytes(
     await reader.cancel();
   }
 }
+
+/** The text of a stream to its end, cut after about `bytesMax`. */
+export async function firstText(
+  stream: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    if (text.length < bytesMax) text += decoder.decode(chunk, { stream: true });
+  }
+  return text.trim();
+}

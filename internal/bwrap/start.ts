@@ -22,7 +22,7 @@ import { explainFailure, sandboxHealth } from "./health.ts";
 import { startJanitor } from "./janitor.ts";
 import { endTree } from "./kill.ts";
 import { hostProgram } from "./programs.ts";
-import { type Chunks, firstBytes, readChunks } from "./read.ts";
+import { type Chunks, firstBytes, firstText, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
 
 /** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
@@ -290,15 +290,6 @@ async function gateStands(
     fail("ETIMEDOUT", `no sandbox stood after ${startMsMax} ms`);
   }
   if (said.kind === "text" && said.text.startsWith(gateReady)) return;
-  const complaint = await firstText(stderr);
+  const complaint = await firstText(stderr, complaintBytesMax);
   throw explainFailure(await child.exited, complaint);
-}
-
-async function firstText(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of stream) {
-    if (text.length < complaintBytesMax) text += decoder.decode(chunk, { stream: true });
-  }
-  return text.trim();
 }
