@@ -61,10 +61,6 @@ export class FakeLauncher implements Launcher {
     this.standbys.push(`prepare ${session}${options?.resting ? " to rest" : ""}`);
   }
 
-  wake(): boolean {
-    return false;
-  }
-
   rest({ session }: SessionOfAgent): boolean {
     this.standbys.push(`rest ${session}`);
     return false;
@@ -82,9 +78,8 @@ export class FakeLauncher implements Launcher {
 
   check() {}
 
-  live() {
-    return [];
-  }
+  readonly live = () => [];
+  readonly wake = () => false;
 
   async close() {}
 }

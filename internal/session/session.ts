@@ -244,7 +244,6 @@ export class Session {
         this.#advance({ kind: "refused", run });
       },
     );
-    // After the write has begun, so that nobody waits for what is done here.
     if (!admission.queued) this.#parts.executor.expect?.(job.run);
   }
 
