@@ -1,9 +1,8 @@
-"""Sends lines to a capability socket and prints what comes back until the end.
+"""Sends standard input to a capability socket and prints what comes back until the end.
 
-ask.py SOCKET [--daemon OUTPUT] [--hold]   lines on standard input, LF as they are
-
---daemon  forks twice and asks from the process that lost its parent; OUTPUT gets the answers
---wait    connects, prints "connected", and waits for a line on standard input before it asks
+ask.py SOCKET             asks from this process
+ask.py SOCKET --daemon    forks twice and asks from the process that has lost its parents
+ask.py SOCKET --handover  connects, forks and ends; the child asks over its parent's connection
 """
 
 import os
@@ -12,14 +11,18 @@ import sys
 import time
 
 
-def ask(path, data, out):
+def connected(path):
     peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     peer.connect(path)
+    return peer
+
+
+def ask(peer, data, out):
     try:
         peer.sendall(data)
         peer.shutdown(socket.SHUT_WR)
-    except (BrokenPipeError, ConnectionResetError, OSError):
-        pass
+    except OSError:
+        pass  # Refused already; what was said can still be read.
     while True:
         try:
             chunk = peer.recv(65536)
@@ -27,40 +30,52 @@ def ask(path, data, out):
             break
         if not chunk:
             break
-        out.write(chunk)
-    out.flush()
+        os.write(out, chunk)
+    os.close(out)
 
 
-def orphaned(output):
-    """Returns in a grandchild whose parent has ended; the first process waits and exits."""
-    child = os.fork()
-    if child > 0:
-        os.waitpid(child, 0)
-        while not os.path.exists(output):
-            time.sleep(0.005)
-        with open(output, "rb") as answers:
-            sys.stdout.buffer.write(answers.read())
-        sys.stdout.flush()
-        os._exit(0)
-    os.setsid()
-    if os.fork() > 0:
-        os._exit(0)
+def lose_parent():
     parent = os.getppid()
-    while os.getppid() == parent and parent != 1:
+    while os.getppid() == parent:
         time.sleep(0.001)
+
+
+def relay(answers):
+    """What the other process writes is printed by the one that was started."""
+    while True:
+        chunk = os.read(answers, 65536)
+        if not chunk:
+            return
+        os.write(1, chunk)
 
 
 def main():
     path = sys.argv[1]
+    mode = sys.argv[2] if len(sys.argv) > 2 else ""
     data = sys.stdin.buffer.read()
-    if "--daemon" in sys.argv:
-        output = sys.argv[sys.argv.index("--daemon") + 1]
-        orphaned(output)
-        with open(output + ".part", "wb") as out:
-            ask(path, data, out)
-        os.rename(output + ".part", output)
+    if mode == "":
+        ask(connected(path), data, 1)
+        return
+    answers, out = os.pipe()
+    if os.fork() > 0:
+        os.close(out)
+        relay(answers)
+        os.wait()
+        return
+    os.close(answers)
+    if mode == "--daemon":
+        os.setsid()
+        if os.fork() > 0:
+            os._exit(0)
+        lose_parent()
+        ask(connected(path), data, out)
         os._exit(0)
-    ask(path, data, sys.stdout.buffer)
+    peer = connected(path)
+    if os.fork() > 0:
+        os._exit(0)
+    lose_parent()
+    ask(peer, data, out)
+    os._exit(0)
 
 
 main()
