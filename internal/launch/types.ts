@@ -6,6 +6,7 @@ import type { AgentControls } from "../control/mod.ts";
 import type { Scope } from "../interaction/mod.ts";
 import type { ProcessStamp } from "../os/mod.ts";
 import type { Places, ToolObject, Tree } from "../tree/mod.ts";
+import type { StepIo, StepOutcome, StepRequest } from "./step-types.ts";
 
 export interface LauncherOptions {
   readonly places: Places;
@@ -40,9 +41,20 @@ export interface LaunchRequest {
   readonly network: boolean;
   /** The tools that exist in the view. */
   readonly visible: readonly ToolObject[];
+  /** The models that exist in the view. */
+  readonly models?: readonly VisibleModel[] | undefined;
+  /** Host folder of the run's capability socket, which becomes /run/cortexfs. */
+  readonly control?: string | undefined;
   readonly timeoutMs: number;
   /** What was approved. A launch that would be another one in any part is refused, ECANCELED. */
   readonly approved?: PreparedCall;
+}
+
+/** A model that the agent may use, as an executable of the view. */
+export interface VisibleModel {
+  /** Where an agent sees it, e.g. "/ctx/model/debug/echo". */
+  readonly viewPath: string;
+  readonly hostPath: string;
 }
 
 export type PreparedPart =
@@ -105,6 +117,11 @@ export interface Launcher {
   examine(request: LaunchRequest): PreparedCall;
   /** A refused or failed launch is an outcome with a code; it rejects only for a bug of ours. */
   run(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome>;
+  /**
+   * Runs one step of an executable agent. A refused or failed launch is an outcome with a code; it
+   * rejects for a bug of ours or of the reader.
+   */
+  step(request: StepRequest, io: StepIo): Promise<StepOutcome>;
   /**
    * Makes a sandbox ready for the session's next built-in tool, of whatever run, so that its call need
    * not wait for one. Best effort: never rejects, never runs anything, at most one a session, none
