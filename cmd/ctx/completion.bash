@@ -12,7 +12,11 @@ _ctx() {
     --agent) names=$(ctx completion names agents 2>/dev/null) ;;
     --session) names=$(ctx completion names sessions "$agent" 2>/dev/null) ;;
     --source|--root|--workspace|--programs) compopt -o dirnames; return ;;
-    --socket) compopt -o default; return ;;
+    --socket|--from|--exec|--system) compopt -o default; return ;;
+    --model) names=$(ctx completion names objects model 2>/dev/null) ;;
+    --tools) names=$(ctx completion names objects tool 2>/dev/null) ;;
+    --perm) names='--- r-- -w- --x rw- r-x -wx rwx' ;;
+    --approval) names='auto ask' ;;
     --abi) names='op v1 v2 control' ;;
     --scope) names='private temp shared:' ;;
     --kind) names='object agent tool provider model session space terminal' ;;
@@ -29,14 +33,22 @@ _ctx() {
         2:completion) names='bash zsh fish' ;;
         2:which) names='agent tool model' ;;
         3:which) names=$(ctx completion names objects "$previous" 2>/dev/null) ;;
-        2:ls | 2:cat | 2:set) names=$(ctx completion names paths "$word" 2>/dev/null); compopt -o nospace ;;
-        3:agent | 3:policy) names=$(ctx completion names agents 2>/dev/null) ;;
+        2:ls | 2:cat | 2:set | 2:append) names=$(ctx completion names paths "$word" 2>/dev/null); compopt -o nospace ;;
+        3:agent | 3:policy)
+          [[ $previous == new ]] && return
+          [[ $previous == apply ]] && { compopt -o default; return; }
+          names=$(ctx completion names agents 2>/dev/null) ;;
+        4:agent) [[ ${parts[2]} == apply ]] && names=$(ctx completion names agents 2>/dev/null) ;;
         4:policy) names=$(ctx completion names tools 2>/dev/null) ;;
         5:policy) names='execute use read write resume create start stop connect' ;;
       esac
       [[ $word == -* ]] && names='--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id'
       [[ $word == -* && "${parts[1]} ${parts[2]}" == 'abi conformance' ]] &&
-        names='--help --json --tap --socket --abi --agent --only --timeout' ;;
+        names='--help --json --tap --socket --abi --agent --only --timeout'
+      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent new' ]] &&
+        names='--help --json --source --from --model --tools --mount --perm --label --exec --approval --system --dry-run'
+      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent apply' ]] &&
+        names='--help --json --source --yes --dry-run' ;;
   esac
   local IFS=$'\n'
   COMPREPLY=($(compgen -W "${names// /$'\n'}" -- "$word"))

@@ -15,9 +15,13 @@ function __ctx_words
             printf '%s\n' agent tool model
         case 3:which
             ctx completion names objects $words[3] 2>/dev/null
-        case 2:ls 2:cat 2:set
+        case 2:ls 2:cat 2:set 2:append
             ctx completion names paths (commandline -ct) 2>/dev/null
-        case 3:agent 3:policy
+        case 3:agent
+            contains -- $words[3] new apply; or ctx completion names agents 2>/dev/null
+        case 4:agent
+            test "$words[3]" = apply; and ctx completion names agents 2>/dev/null
+        case 3:policy
             ctx completion names agents 2>/dev/null
         case 4:policy
             ctx completion names tools 2>/dev/null
@@ -33,7 +37,7 @@ function __ctx_sessions
     ctx completion names sessions $agent 2>/dev/null
 end
 complete -c ctx -f -a '(__ctx_words)'
-complete -c ctx -F -n '__fish_seen_subcommand_from verify export'
+complete -c ctx -F -n '__fish_seen_subcommand_from verify export apply'
 complete -c ctx -l help -s h -d 'Print help'
 complete -c ctx -l json -d 'Print facts as JSON'
 complete -c ctx -l source -r -F -d 'Source tree'
@@ -47,4 +51,13 @@ complete -c ctx -l only -x -d 'The one conversation to play'
 complete -c ctx -l scope -x -a 'private temp shared:' -d Scope
 complete -c ctx -l workspace -r -F -d 'Folder shown as /workspace'
 complete -c ctx -l no-workspace -d 'Show no folder of the host'
+complete -c ctx -l from -r -F -d 'Description of the agent'
+complete -c ctx -l exec -r -F -d 'Program of the agent'
+complete -c ctx -l system -r -F -d 'Text that tells it what it is'
+complete -c ctx -l model -x -a '(ctx completion names objects model 2>/dev/null)' -d Model
+complete -c ctx -l tools -x -a '(ctx completion names objects tool 2>/dev/null)' -d Tools
+complete -c ctx -l perm -x -a '--- r-- -w- --x rw- r-x -wx rwx' -d Ceiling
+complete -c ctx -l approval -x -a 'auto ask' -d Approval
+complete -c ctx -l dry-run -d 'Write nothing'
+complete -c ctx -l yes -d 'Write without asking'
 complete -c ctx -l raw -d 'Print frames'

@@ -34,6 +34,13 @@ const lines = [
   ["ctx pol", ["policy"]],
   ["ctx help val", ["validate-name"]],
   ["ctx agent sta", ["status"]],
+  ["ctx agent check rev", ["reviewer"]],
+  ["ctx agent new co", []],
+  ["ctx agent new helper --fr", ["--from"]],
+  ["ctx agent new helper --tools fs.w", ["fs.write"]],
+  ["ctx agent new helper --model debug/s", ["debug/script"]],
+  ["ctx agent apply helper.md cod", ["coder"]],
+  ["ctx append agent/coder.d/pol", ["agent/coder.d/policy"]],
   ["ctx agent send c", ["coder"]],
   ["ctx send --agent rev", ["reviewer"]],
   // Bash has "fs.w" alone in its hand there, so that is what may be replaced.

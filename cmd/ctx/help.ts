@@ -23,7 +23,11 @@ Talk
 
 Change
   bootstrap [SOURCE]         make or update a tree
+  agent new NAME             make an agent, from a file or by options
+  agent apply FILE [NAME]    make an agent equal to its description
+  agent check NAME           what it may do, and which lines are missing
   set PATH VALUE             set a control file
+  append PATH LINE           add a line to a list, such as a policy
   serve                      run ctxd in the foreground
 
 Explain
