@@ -33,7 +33,8 @@ export function admit(input: AdmitInput, request: OpRequest): void {
     );
   }
   if (scope.kind !== "shared") return;
-  const permissions = request.op === "send" ? ["read", "write"] : ["read"];
+  const isWriting = request.op === "send" || request.op === "tsh";
+  const permissions = isWriting ? ["read", "write"] : ["read"];
   for (const permission of permissions) {
     const question: Question = { object: { class: "shared", name: scope.space }, permission };
     const verdict = decide(gatherFacts({ tree, server, agent, controls, question }), question);

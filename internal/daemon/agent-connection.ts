@@ -6,7 +6,7 @@
 // mistake is one error frame; nothing is written for it.
 
 import { type Code, type CodedError, coded, fail, opLineBytesMax } from "../abi/mod.ts";
-import type { OpFrame, OpRequest, ResumeRequest, SendRequest } from "../interaction/mod.ts";
+import type { OpFrame, OpRequest, ResumeRequest, RunRequest } from "../interaction/mod.ts";
 import type { FrameStream, Sessions } from "../session/mod.ts";
 import { type Connection, firstLine } from "../sock/mod.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -87,14 +87,19 @@ async function answer(talk: Talk, request: OpRequest): Promise<string> {
     return wire.error("EACCES", `op "${request.op}" is the owner's; uid 0 may ask ${allowed}`);
   }
   service.admit(request);
-  if (request.op === "send" || request.op === "resume") {
+  if (isStreamed(request)) {
     await stream(talk, request);
     return "";
   }
   return encodeAll(wire, await answerShort(service, request));
 }
 
-type ShortRequest = Exclude<OpRequest, SendRequest | ResumeRequest>;
+type StreamRequest = RunRequest | ResumeRequest;
+type ShortRequest = Exclude<OpRequest, StreamRequest>;
+
+function isStreamed(request: OpRequest): request is StreamRequest {
+  return request.op === "send" || request.op === "tsh" || request.op === "resume";
+}
 
 async function answerShort(
   { agent, sessions }: AgentService,
@@ -112,13 +117,13 @@ async function answerShort(
   }
 }
 
-async function stream(talk: Talk, request: SendRequest | ResumeRequest): Promise<void> {
+async function stream(talk: Talk, request: StreamRequest): Promise<void> {
   const { connection, service, wire } = talk;
   const { agent, sessions } = service;
   const frames: FrameStream =
-    request.op === "send"
-      ? await sessions.send(agent, request)
-      : await sessions.resume(agent, request);
+    request.op === "resume"
+      ? await sessions.resume(agent, request)
+      : await sessions.send(agent, request);
   // The run goes on without its client; only the reading of its frames ends.
   void connection.closed.then(() => frames.close());
   const side = answerSide(talk, frames);
@@ -156,7 +161,7 @@ async function answerSideLine(
     return wire.error(asked.code, asked.message);
   }
   const { request } = asked;
-  if (request.op === "send" || request.op === "resume") {
+  if (isStreamed(request)) {
     const allowed = [...sideOps].join(", ");
     const reason = `a stream runs on this connection, it takes ${allowed}`;
     return wire.error("EINVAL", `cannot serve op "${request.op}": ${reason}`);

@@ -14,6 +14,7 @@ import {
   readReason,
   readScope,
   readSession,
+  readWords,
 } from "./fields.ts";
 import type { OpRequest } from "./op.ts";
 
@@ -28,7 +29,7 @@ export type DecodedOp =
     };
 
 /** Ops that the protocol has and this version does not serve. */
-const laterOps: readonly string[] = ["tsh", "start", "stop", "ps", "read"];
+const laterOps: readonly string[] = ["start", "stop", "ps", "read"];
 
 /** Decodes one line without its LF. Never throws: a peer's mistake is a value. */
 export function decodeOpLine(line: string): DecodedOp {
@@ -72,6 +73,14 @@ function decodeFields(fields: Fields): OpRequest {
         input: readInput(fields),
         cwd: readPath(fields, "cwd"),
         workspace: readPath(fields, "workspace"),
+      };
+    case "tsh":
+      return {
+        op,
+        id: readIdentifier(fields, "id"),
+        session: readSession(fields),
+        scope: { kind: "private" },
+        args: readWords(fields, "args"),
       };
     case "resume": {
       const session = readSession(fields);

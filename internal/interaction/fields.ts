@@ -115,6 +115,15 @@ export function readInput(fields: Fields): string {
   return fail("EMSGSIZE", `input has ${bytes} bytes, at most ${inputBytesMax} are taken`);
 }
 
+/** A list of texts, which may be empty: what they mean is the tool shell's to say. */
+export function readWords(fields: Fields, name: string): readonly string[] {
+  const words = field(fields, name);
+  if (words === undefined) return fail("EINVAL", `field "${name}" is missing`);
+  if (!Array.isArray(words)) return fail("EINVAL", `field "${name}" is not a list`);
+  const odd = words.findIndex((word) => typeof word !== "string");
+  return odd < 0 ? words : fail("EINVAL", `field "${name}" at ${odd} is not a string`);
+}
+
 /** An absolute canonical path without control characters. Whether it exists is asked later. */
 export function readPath(fields: Fields, name: string): string | undefined {
   const path = text(fields, name);

@@ -36,6 +36,19 @@ export interface SendRequest {
   readonly event?: JsonObject;
 }
 
+/** Words for the agent's tool shell, as one call of `tsh` without a model. */
+export interface TshRequest {
+  readonly op: "tsh";
+  readonly id: string;
+  readonly session: string;
+  /** Private on every wire that has it. */
+  readonly scope: Scope;
+  readonly args: readonly string[];
+}
+
+/** What a session runs in its order: an input for the agent, or words for its tool shell. */
+export type RunRequest = SendRequest | TshRequest;
+
 export interface ResumeRequest {
   readonly op: "resume";
   readonly session: string;
@@ -75,6 +88,7 @@ export interface PingRequest {
 
 export type OpRequest =
   | SendRequest
+  | TshRequest
   | ResumeRequest
   | StatusRequest
   | CancelRequest

@@ -28,5 +28,7 @@ export interface FileLogParts extends LogCallbacks {
   inPlace(): boolean;
   keepChunk(bytes: Uint8Array): Promise<ChunkRef>;
   derive(files: Readonly<Record<string, string>>, delayMs: number): void;
+  readKept(name: string, bytesMax: number): string | undefined;
+  keep(name: string, text: string): void;
   closed(): void;
 }

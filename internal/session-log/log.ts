@@ -83,6 +83,17 @@ export class FileLog implements SessionLog {
     this.#parts.derive(files, delayMs);
   }
 
+  readKept(name: string, bytesMax: number): string | undefined {
+    return this.#parts.readKept(name, bytesMax);
+  }
+
+  keep(name: string, text: string): void {
+    if (this.#closing !== undefined) throw closedError(this.folder);
+    // A session that was removed is not made again by what its last run leaves.
+    if (!this.inPlace) throw failure("session_locked", `"${this.folder}" was removed or replaced`);
+    this.#parts.keep(name, text);
+  }
+
   /** Waits for what was appended before, then gives up the files and the lock. */
   close(): Promise<void> {
     this.#closing ??= (async () => {

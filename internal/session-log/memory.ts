@@ -21,6 +21,7 @@ export class MemoryLog implements SessionLog {
   readonly inPlace = true;
   readonly #records: StoredRecord[] = [];
   readonly #sizes: number[] = [];
+  readonly #kept = new Map<string, string>();
   readonly #identity: LogIdentity;
   readonly #callbacks: Pick<LogCallbacks, "published">;
   readonly #now: () => Date;
@@ -71,6 +72,14 @@ export class MemoryLog implements SessionLog {
 
   derive(): void {
     // It has no files.
+  }
+
+  readKept(name: string): string | undefined {
+    return this.#kept.get(name);
+  }
+
+  keep(name: string, text: string): void {
+    this.#kept.set(name, text);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { CodedError, coded } from "../abi/mod.ts";
 import type { FileOwner } from "../os/mod.ts";
 import { rollForwardMax, scanChunkBytes } from "./bounds.ts";
 import { keepChunk } from "./chunk.ts";
+import { readContextFile, writeContextFile } from "./context-file.ts";
 import { DerivedFiles } from "./derived.ts";
 import { DurableFile, type FileCalls, fileCalls } from "./durable-file.ts";
 import { joinLines, type LogIdentity, rolledForward } from "./encode.ts";
@@ -128,6 +129,8 @@ function makeLog(
       // After the lock is given back the files may be somebody else's.
       if (!closed) derived.set(contents, delayMs);
     },
+    readKept: (name, bytesMax) => readContextFile(root, relative, name, bytesMax),
+    keep: (name, text) => writeContextFile(root, relative, owner, name, text),
     closed() {
       closed = true;
       derived.flush();

@@ -156,5 +156,12 @@ export interface SessionLog {
    * a content may wait for a newer one.
    */
   derive(files: Readonly<Record<string, string>>, delayMs: number): void;
+  /** What was kept under this name; undefined when nothing was. EMSGSIZE past `bytesMax`. */
+  readKept(name: string, bytesMax: number): string | undefined;
+  /**
+   * Replaces a file of `context/`, atomically but not durably; throws when that fails. It is there
+   * for the next process, and gone or old after a loss of power.
+   */
+  keep(name: string, text: string): void;
   close(): Promise<void>;
 }

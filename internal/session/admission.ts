@@ -1,19 +1,20 @@
 // How an input is admitted: its claim, the records of its acceptance, and the refusals.
 
 import { type Code, CodedError } from "../abi/mod.ts";
-import type { SendRequest } from "../interaction/mod.ts";
+import type { RunRequest } from "../interaction/mod.ts";
 import type { Claims, Entry, SessionLog } from "../session-log/mod.ts";
 import type { Placement } from "./placement.ts";
 import { digestOf } from "./run-context.ts";
 import type { SessionIndex } from "./session-files.ts";
+import { placesOf, tshObject } from "./words.ts";
 
 /** One input that the machine has admitted. */
 export interface Admission {
   readonly run: string;
-  readonly request: SendRequest;
+  readonly request: RunRequest;
   readonly digest: string;
-  /** Name of the agent's model. */
-  readonly model: string;
+  /** Name of the agent's model; undefined for words, which no model sees. */
+  readonly model: string | undefined;
   /** It has to wait behind another run. */
   readonly queued: boolean;
   readonly claims: Claims;
@@ -32,7 +33,8 @@ export async function admit(
   const { request, digest, claims } = admission;
   const { key, relative, session } = placement;
   const claim = claims.take(request.id, key, digest, relative !== undefined);
-  index?.used(session, request.workspace ?? request.cwd);
+  const { workspace, cwd } = placesOf(request);
+  index?.used(session, workspace ?? cwd);
   try {
     const [first] = await log.appendDurable({ entries: acceptance(admission), claim });
     return first?.seq ?? 0;
@@ -44,26 +46,28 @@ export async function admit(
 
 /** Accepted, its message, and its start when nothing is before it; one batch, so all or nothing. */
 function acceptance({ run, request, digest, model, queued }: Admission): Entry[] {
-  const object = modelObject(model);
-  const entries: Entry[] = [
-    {
-      event: {
-        type: "request.accepted",
-        run,
-        object,
-        request: request.id,
-        digest,
-        ...(queued ? { queued: true as const } : {}),
-        ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
-        ...(request.workspace === undefined ? {} : { workspace: request.workspace }),
-        ...(request.origin === undefined ? {} : { origin: request.origin }),
-        ...(request.event === undefined ? {} : { event: request.event }),
-      },
-    },
-    { event: { type: "message", run, role: "user" }, text: request.input },
-  ];
+  const object = model === undefined ? tshObject : modelObject(model);
+  const { id } = request;
+  const common = { type: "request.accepted" as const, run, object, request: id, digest };
+  const waits = queued ? { queued: true as const } : {};
+  const entries: Entry[] = [{ event: { ...common, ...waits, ...said(request) } }];
+  if (request.op === "send") {
+    entries.push({ event: { type: "message", run, role: "user" }, text: request.input });
+  }
   if (!queued) entries.push(startEntry(run, model));
   return entries;
+}
+
+/** What the sender said beside the input. Words stand in the record of their call alone. */
+function said(request: RunRequest) {
+  if (request.op === "tsh") return {};
+  const { cwd, workspace, origin, event } = request;
+  return {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(event === undefined ? {} : { event }),
+  };
 }
 
 /** The record of a run that begins to work. */
@@ -80,7 +84,8 @@ function modelObject(model: string): string {
  * The digest of what makes two inputs with one id the same. An origin is no part of it, so that a
  * retry may come another way; an input without an outside event has the digest it always had.
  */
-export function inputDigest({ key }: Placement, request: SendRequest): string {
+export function inputDigest({ key }: Placement, request: RunRequest): string {
+  if (request.op === "tsh") return digestOf([key, "tsh", request.args]);
   const { input, cwd = null, workspace = null, event } = request;
   const outside = event === undefined ? [] : [canonical(event)];
   return digestOf([key, input, cwd, workspace, ...outside]);

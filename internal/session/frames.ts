@@ -7,6 +7,10 @@
 
 import type { OpFrame, RunStatus, SessionFrame, StartedFrame } from "../interaction/mod.ts";
 import type { EventRecord, StoredRecord } from "../session-log/mod.ts";
+import { tshObject } from "./words.ts";
+
+/** What a `start` says of words for the tool shell, which no model sees. */
+const noModel = "none";
 
 /** Undefined for records that have no frame: session.open, run.cancel and unknown ones. */
 export function frameOf({ event, message }: StoredRecord): SessionFrame | undefined {
@@ -62,7 +66,7 @@ function startFrame(event: EventRecord, run: string): OpFrame {
     id: event.request ?? eventId(event.seq),
     seq: event.seq,
     run,
-    model: nameOf(event.object, "model/"),
+    model: event.object === tshObject ? noModel : nameOf(event.object, "model/"),
     ...(event.queued === true ? { queued: true } : {}),
   };
 }

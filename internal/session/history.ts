@@ -4,6 +4,7 @@
 import type { StoredRecord } from "../session-log/mod.ts";
 import { historyBytesMax, shortenedTextLength } from "./bounds.ts";
 import type { HistoryItem } from "./types.ts";
+import { tshObject } from "./words.ts";
 
 interface Turn {
   readonly run: string;
@@ -21,6 +22,8 @@ export class HistoryTail {
     const { run } = event;
     if (run === undefined) return;
     if (event.type === "request.accepted") {
+      // What a client had the tool shell do is nobody's turn in the conversation.
+      if (event.object === tshObject) return;
       this.#turns.push({ run, items: [], bytes: 0, started: false, done: false });
       return;
     }

@@ -8,8 +8,8 @@ import type { RunExecutor } from "./types.ts";
 
 export class Job {
   readonly run: LiveRun;
-  /** Name of the agent's model at its acceptance. */
-  readonly model: string;
+  /** Name of the agent's model at its acceptance; undefined for words, which no model sees. */
+  readonly model: string | undefined;
   /** Sequence number of its acceptance, once that is durable. */
   readonly accepted: Promise<number>;
   /** Its `done`. */
@@ -19,7 +19,7 @@ export class Job {
   /** Neither acceptance nor end will come. */
   readonly abandon: (error: CodedError) => void;
 
-  constructor(run: LiveRun, model: string) {
+  constructor(run: LiveRun, model: string | undefined) {
     this.run = run;
     this.model = model;
     const accepted = Promise.withResolvers<number>();

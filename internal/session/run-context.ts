@@ -3,13 +3,14 @@
 
 import { createHash } from "node:crypto";
 import { type Code, CodedError, frameTextUnitsMax, observationBytesMax } from "../abi/mod.ts";
-import type { OpFrame, Scope, SendRequest } from "../interaction/mod.ts";
+import type { OpFrame, RunRequest, Scope } from "../interaction/mod.ts";
 import type { Entry, EventRecord } from "../session-log/mod.ts";
 import type { ApprovalDecision } from "./approval.ts";
 import { decisionEntry, requestEntry } from "./approval-records.ts";
 import { Approver } from "./approver.ts";
 import { observe, pieces } from "./observation.ts";
 import type { ApprovalQuestion, HistoryItem, RunContext, ToolOutcome } from "./types.ts";
+import { placesOf } from "./words.ts";
 
 /** What a run needs of its session. */
 export interface RunHost {
@@ -22,6 +23,8 @@ export interface RunHost {
   readonly now: () => Date;
   append(entries: readonly Entry[]): Promise<readonly EventRecord[]>;
   keepChunk(bytes: Uint8Array): Promise<{ readonly sha256: string; readonly bytes: number }>;
+  readKept(name: string, bytesMax: number): string | undefined;
+  keep(name: string, text: string): void;
   isOpenCall(run: string, call: string): boolean;
   history(run: string): readonly HistoryItem[];
   live(run: string, text: string, frame: (id: string) => OpFrame): void;
@@ -30,6 +33,7 @@ export interface RunHost {
 export class LiveRun implements RunContext {
   readonly run: string;
   readonly input: string;
+  readonly words: readonly string[] | undefined;
   readonly cwd: string | undefined;
   readonly workspace: string | undefined;
   /** Who sent the input. */
@@ -42,11 +46,13 @@ export class LiveRun implements RunContext {
   #over = false;
   at = { phase: "accepted", step: 0, model: null as string | null };
 
-  constructor(run: string, request: SendRequest, host: RunHost) {
+  constructor(run: string, request: RunRequest, host: RunHost) {
     this.run = run;
-    this.input = request.input;
-    this.cwd = request.cwd;
-    this.workspace = request.workspace;
+    this.input = request.op === "send" ? request.input : "";
+    this.words = request.op === "tsh" ? request.args : undefined;
+    const { cwd, workspace } = placesOf(request);
+    this.cwd = cwd;
+    this.workspace = workspace;
     this.approver = new Approver(run);
     this.#host = host;
   }
@@ -85,6 +91,15 @@ export class LiveRun implements RunContext {
 
   history(): readonly HistoryItem[] {
     return this.#host.history(this.run);
+  }
+
+  readKept(name: string, bytesMax: number): string | undefined {
+    return this.#host.readKept(name, bytesMax);
+  }
+
+  keep(name: string, text: string): void {
+    this.#refuseWhenOver();
+    this.#host.keep(name, text);
   }
 
   async toolCall(name: string, args: unknown, own?: string): Promise<string> {

@@ -34,6 +34,8 @@ export function runHost({
     now,
     append: (entries) => log.appendDurable({ entries }),
     keepChunk: (bytes) => log.keepChunk(bytes),
+    readKept: (name, bytesMax) => log.readKept(name, bytesMax),
+    keep: (name, text) => log.keep(name, text),
     isOpenCall: (run, call) => facts.open.get(run)?.calls.has(call) ?? false,
     history: (run) => history.before(run),
     live: (run, text, frame) => readers.live(log.head, run, text, frame(eventId(log.head))),

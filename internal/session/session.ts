@@ -3,7 +3,7 @@
 // the history and the readers, in the order of the log.
 
 import { CodedError, coded } from "../abi/mod.ts";
-import type { OpFrame, SendRequest } from "../interaction/mod.ts";
+import type { OpFrame, RunRequest } from "../interaction/mod.ts";
 import type { Claims, SessionLog, StoredRecord } from "../session-log/mod.ts";
 import { type Admission, admit, conflict, rejection, startEntry } from "./admission.ts";
 import { executorGraceMs, readerGraceMs } from "./bounds.ts";
@@ -114,13 +114,13 @@ export class Session {
   }
 
   /** The frames of one input: it is admitted, or what became of it before is told again. */
-  async send(request: SendRequest, digest: string, claims: Claims): Promise<FrameStream> {
+  async send(request: RunRequest, digest: string, claims: Claims): Promise<FrameStream> {
     if (this.#failure !== undefined) throw this.#failure;
     const { key } = this.placement;
     const claim = claims.find(request.id);
     if (claim?.proven && claim.key !== key) throw conflict(request.id);
     const run = this.#parts.newRun();
-    const model = this.#parts.model();
+    const model = request.op === "send" ? this.#parts.model() : undefined;
     const known = this.facts.requests.get(request.id);
     const [effect] = this.#advance({ kind: "send", run, request: request.id, digest, known });
     if (effect?.kind === "reject") {

@@ -6,8 +6,8 @@ import { CodedError, coded, inputBytesMax, requestIdBytesMax } from "../abi/mod.
 import type {
   OpFrame,
   ResumeRequest,
+  RunRequest,
   Scope,
-  SendRequest,
   StatusRequest,
 } from "../interaction/mod.ts";
 import type { FileOwner } from "../os/mod.ts";
@@ -45,12 +45,12 @@ export interface SessionsOptions {
   readonly approvalTimeoutMs: number;
   now(): Date;
   /** Asked once for an id that is new, before anything is made or recorded for it; may throw. */
-  admit?(agent: string, request: SendRequest): void;
+  admit?(agent: string, request: RunRequest): void;
 }
 
 export interface Sessions {
-  /** The frames of this input, from `start` to `done`. The same id again tells the same again. */
-  send(agent: string, request: SendRequest): Promise<FrameStream>;
+  /** The frames of this input, or of these words, from `start` to `done`. The same id again tells the same again. */
+  send(agent: string, request: RunRequest): Promise<FrameStream>;
   resume(agent: string, request: ResumeRequest): Promise<FrameStream>;
   status(agent: string, request: StatusRequest): Promise<OpFrame>;
   /** Answers the run's `done`, durable. ENOENT for a run that is not there or over. */
@@ -81,7 +81,7 @@ class Registry implements Sessions {
     this.#claims = new Shelf(options.idleMs, canCloseClaims);
   }
 
-  async send(agent: string, request: SendRequest): Promise<FrameStream> {
+  async send(agent: string, request: RunRequest): Promise<FrameStream> {
     checkRequest(request);
     const { owner } = this.#options.agent(agent);
     const placement = placementOf(agent, owner.uid, request.scope, request.session);
@@ -272,11 +272,12 @@ function sessionKey(agent: string, owner: number, key: string): string {
   return `${owner}/${agent}/${key}`;
 }
 
-function checkRequest(request: SendRequest): void {
+function checkRequest(request: RunRequest): void {
   const idBytes = Buffer.byteLength(request.id);
   if (idBytes === 0 || idBytes > requestIdBytesMax || request.id.includes("\0")) {
     throw new CodedError("EINVAL", `a request id has 1 to ${requestIdBytesMax} bytes and no NUL`);
   }
+  if (request.op === "tsh") return;
   const bytes = Buffer.byteLength(request.input);
   if (bytes > inputBytesMax) {
     throw new CodedError("EMSGSIZE", `an input of ${bytes} bytes exceeds ${inputBytesMax}`, {

@@ -50,7 +50,10 @@ export interface RunContext {
   readonly agent: string;
   readonly session: string;
   readonly scope: Scope;
+  /** Empty for words. */
   readonly input: string;
+  /** What the agent's tool shell is asked, without a model; undefined for an input. */
+  readonly words: readonly string[] | undefined;
   readonly cwd: string | undefined;
   readonly workspace: string | undefined;
   /** Host path of the session's folder; undefined for a temp session. */
@@ -58,6 +61,13 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** What came before this run's input, within `historyBytesMax`; whole turns, oldest dropped. */
   history(): readonly HistoryItem[];
+  /** What an earlier run kept under this name; EMSGSIZE past `bytesMax`. */
+  readKept(name: string, bytesMax: number): string | undefined;
+  /**
+   * Keeps a text for the session's next runs: in its folder, or in memory for a temp session. It
+   * outlives the process but is not synced. Throws when it cannot be written.
+   */
+  keep(name: string, text: string): void;
   /**
    * Durable before it resolves. The host's call id, `call-<seq>`; `own` is what an executable agent
    * calls it, which is recorded and means nothing to the host.

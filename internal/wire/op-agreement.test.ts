@@ -11,7 +11,7 @@ import { canonicalOp, judgeOp } from "./mod.ts";
 import { opFrames } from "./op-shapes.ts";
 
 const folder = resolve(import.meta.dir, "../../abi/op/v1");
-const served = ["send", "resume", "status", "cancel", "approve", "ping"];
+const served = ["send", "tsh", "resume", "status", "cancel", "approve", "ping"];
 
 function goldens(of: string): string[] {
   const names = readdirSync(join(folder, of)).sort();
@@ -35,11 +35,32 @@ function disagreement(line: string): string | undefined {
 const odd = fc.constantFrom<unknown>(
   ...[null, true, 0, -1, 1.5, 2 ** 53, "", "a", "..", "index", "a.d", "/", "/a/", "/a/../b"],
   ...["shared", "private", "temp", "deny", "a\0", "\ud800", "é".repeat(128), "é".repeat(129)],
-  ...[[], {}, ["send"], { op: "ping" }, "x".repeat(5000), "/".concat("x".repeat(4095)), "evt-3"],
+  ...[
+    [],
+    {},
+    ["send"],
+    ["fs.read", 1],
+    { op: "ping" },
+    "x".repeat(5000),
+    "/".concat("x".repeat(4095)),
+    "evt-3",
+  ],
 );
 
 const member = fc.constantFrom(
-  ...["op", "id", "session", "scope", "shared", "input", "cwd", "workspace", "after", "run"],
+  ...[
+    "op",
+    "id",
+    "session",
+    "scope",
+    "shared",
+    "input",
+    "cwd",
+    "workspace",
+    "after",
+    "run",
+    "args",
+  ],
   ...["decision", "reason", "digest", "abi", "type", "__proto__", "toString", "extra"],
 );
 
@@ -49,7 +70,10 @@ describe("the judge and the decoder of op requests agree", () => {
     for (const line of requests) expect(disagreement(line)).toBeUndefined();
     for (const name of readdirSync(join(folder, "reject"))) {
       const { line } = JSON.parse(readFileSync(join(folder, "reject", name), "utf8"));
-      if (typeof line !== "string" || !/^(?:send|resume|status_r|cancel|approve|ping)/.test(name)) {
+      if (
+        typeof line !== "string" ||
+        !/^(?:send|tsh|resume|status_r|cancel|approve|ping)/.test(name)
+      ) {
         continue;
       }
       expect([name, disagreement(line)]).toEqual([name, undefined]);
