@@ -1,13 +1,33 @@
-// The environment of a tool: a fixed list, the agent's own lines, nothing of the host's. bubblewrap
-// adds PWD and the gate CTX_RUN_ID. CTX_CONTROL_SOCKET joins the list with the capability socket.
+// The environment of a tool and of a step: a fixed list, the agent's own lines, nothing of the host's.
+// bubblewrap adds PWD and the gate CTX_RUN_ID.
 
 import { basename, dirname } from "node:path";
 import { commandPath } from "../sandbox/mod.ts";
-import type { LaunchRequest } from "./types.ts";
+import type { StepRequest } from "./step-types.ts";
+import type { LaunchRequest, StandbyRequest } from "./types.ts";
 
-export function toolEnvironment(
-  request: Pick<LaunchRequest, "agent" | "controls" | "home" | "session" | "tool">,
-): Map<string, string> {
+/** Where a sandbox sees the folder of its run's capability socket, and the socket in it. */
+export const controlView = "/run/cortexfs";
+const controlSocketView = `${controlView}/control.sock`;
+
+type OfAgent = Pick<StandbyRequest, "agent" | "controls" | "home" | "session" | "control">;
+
+export function toolEnvironment(request: OfAgent & Pick<LaunchRequest, "tool">) {
+  const env = agentEnvironment(request).set("CTX_TOOL_MODE", "native");
+  if (request.tool.name === "shell.exec" && request.tool.builtin) env.set("PATH", commandPath);
+  return env;
+}
+
+export function stepEnvironment(request: OfAgent & Pick<StepRequest, "step" | "window">) {
+  const { step, window } = request;
+  const env = agentEnvironment(request).set("CTX_STEP", String(step));
+  if (window === undefined) return env;
+  return env
+    .set("CTX_CONTEXT_WINDOW_TOKENS", String(window.tokens))
+    .set("CTX_CONTEXT_WINDOW_CHARS", String(window.chars));
+}
+
+function agentEnvironment(request: OfAgent): Map<string, string> {
   const { agent, controls } = request;
   const env = new Map<string, string>([
     ["HOME", "/home/agent"],
@@ -22,10 +42,9 @@ export function toolEnvironment(
     ["CTX_AGENT", agent],
     ["CTX_AGENT_SUBJECT", controls.label.type],
     ["CTX_PATH", controls.path.join(":")],
-    ["CTX_TOOL_MODE", "native"],
     ["CTX_SESSION", request.session],
   ]);
-  if (request.tool.name === "shell.exec" && request.tool.builtin) env.set("PATH", commandPath);
+  if (request.control !== undefined) env.set("CTX_CONTROL_SOCKET", controlSocketView);
   return env;
 }
 

@@ -1,19 +1,22 @@
-// One tool call, one sandbox: plan, start, check what stands, run, read, end, report. The sandbox is
-// gone when the outcome is given.
+// One tool call or step, one sandbox: plan, start, check what stands, run, read, end, report. The
+// sandbox is gone when the outcome is given.
 
-import { CodedError, coded } from "../abi/mod.ts";
 import { endOrphans, type RunningSandbox, startSandbox, stopJanitor } from "../bwrap/mod.ts";
 import { checkWorkFolders } from "./admission.ts";
 import { commandAnswer, nativeAnswer, type Stopped } from "./answer.ts";
+import { endOrStop, type StopReason } from "./ending.ts";
 import { GeneratedFolders } from "./generated.ts";
 import { gitEntries, newGitEntries } from "./git.ts";
 import { drain, OutputWindow } from "./output.ts";
 import { type Payload, payloadOf } from "./payload.ts";
-import { type LaunchPlan, planLaunch } from "./plan.ts";
+import { type LaunchPlan, planLaunch, planStep } from "./plan.ts";
 import { preparedCall, refuseChanged } from "./prepared.ts";
+import { explained, refusalOf } from "./refusal.ts";
 import { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
 import { latePayload, planStandby, prepareStandby, Standbys } from "./standby.ts";
+import { checkStdin, runStep, stepRefusal } from "./step.ts";
+import type { StepIo, StepOutcome, StepRequest } from "./step-types.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -28,7 +31,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const folders = new GeneratedFolders(options.runtime);
   const permits = new Semaphore(options.parallelMax);
   const live = new Set<LiveLaunch>();
-  const running = new Set<Promise<LaunchOutcome>>();
+  const running = new Set<Promise<unknown>>();
   const standbys = new Standbys(options.standbyMs);
   const closing = new AbortController();
 
@@ -47,8 +50,29 @@ export function createLauncher(options: LauncherOptions): Launcher {
         release();
       }
     } catch (error) {
-      return refusal(error);
+      return refused(error);
     }
+  }
+
+  async function step(request: StepRequest, io: StepIo): Promise<StepOutcome> {
+    const signal = AbortSignal.any([io.signal, closing.signal]);
+    try {
+      checkStdin(request.stdin);
+      const release = await permits.acquire(signal);
+      try {
+        const plan = planStep(options, folders, request);
+        return await runStep({ request, io, signal, plan, live });
+      } finally {
+        release();
+      }
+    } catch (error) {
+      return stepRefusal(error, signal);
+    }
+  }
+
+  function tracked<T>(outcome: Promise<T>): Promise<T> {
+    running.add(outcome);
+    return outcome.finally(() => running.delete(outcome));
   }
 
   return {
@@ -57,11 +81,8 @@ export function createLauncher(options: LauncherOptions): Launcher {
       payloadOf(request);
       return preparedCall(options, request, planLaunch(options, folders, request));
     },
-    run(request, io) {
-      const outcome = launch(request, io);
-      running.add(outcome);
-      return outcome.finally(() => running.delete(outcome));
-    },
+    run: (request, io) => tracked(launch(request, io)),
+    step: (request, io) => tracked(step(request, io)),
     prepare(request, { resting } = { resting: false }) {
       // A sandbox for nobody yet must not take the place of one that somebody waits for.
       if (closing.signal.aborted || standbys.has(request)) return;
@@ -83,13 +104,9 @@ export function createLauncher(options: LauncherOptions): Launcher {
   };
 }
 
-/** An error of the launch as the outcome of the call; what is no coded error is a bug and thrown. */
-function refusal(error: unknown): LaunchOutcome {
-  const systemError = typeof (error as { code?: unknown }).code === "string";
-  if (!(error instanceof CodedError) && !systemError) throw error;
-  const { code, message, hint } = coded(error);
-  const output = hint === undefined ? message : `${message} (${hint})`;
-  return { status: "error", code, output, dropped: 0, exit: undefined, newGit: [] };
+function refused(error: unknown): LaunchOutcome {
+  const { code, message } = refusalOf(error);
+  return { status: "error", code, output: message, dropped: 0, exit: undefined, newGit: [] };
 }
 
 interface Call {
@@ -121,7 +138,7 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
     const newGit = newGitEntries(before, gitEntries(plan.watched));
     return { ...outcome, newGit, output: outcome.output + newGitNote(newGit) };
   } catch (error) {
-    throw explained(error, call);
+    throw explained(error, request.agent, plan);
   } finally {
     await stand.end();
   }
@@ -156,7 +173,8 @@ async function finish(
     drain(sandbox.stdout, windows.stdout, live),
     drain(sandbox.stderr, windows.stderr, live),
   ]);
-  const stopped = await endOrStop(sandbox, payload.timeoutMs, signal);
+  const { timeoutMs } = payload;
+  const stopped = stoppedBy(await endOrStop(sandbox, { timeoutMs, signal }), timeoutMs);
   const exit = await sandbox.exited;
   // The program is over; what it left running is not waited for.
   await sandbox.kill(0);
@@ -171,48 +189,15 @@ async function finish(
   return { ...answer, dropped, exit: stopped === undefined ? exit : undefined };
 }
 
-/** Waits for the program; past the time, or when cancelled, ends all of the sandbox. */
-async function endOrStop(
-  sandbox: RunningSandbox,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Stopped | undefined> {
-  const stop = Promise.withResolvers<Stopped>();
-  const abort = () => stop.resolve({ code: "ECANCELED", because: "stopped: cancelled" });
-  const timer = setTimeout(() => {
-    stop.resolve({ code: "ETIMEDOUT", because: `stopped: it ran longer than ${timeoutMs} ms` });
-  }, timeoutMs);
-  signal.addEventListener("abort", abort);
-  if (signal.aborted) abort();
-  try {
-    const stopped = await Promise.race([sandbox.exited.then(() => undefined), stop.promise]);
-    if (stopped !== undefined) await sandbox.kill();
-    return stopped;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
+function stoppedBy(reason: StopReason | undefined, timeoutMs: number): Stopped | undefined {
+  if (reason === undefined) return undefined;
+  return reason === "timeout"
+    ? { code: "ETIMEDOUT", because: `stopped: it ran longer than ${timeoutMs} ms` }
+    : { code: "ECANCELED", because: "stopped: cancelled" };
 }
 
 function newGitNote(paths: readonly string[]): string {
   return paths
     .map((path) => `[a new "${path}" appeared during this call: hooks in it would run as you]\n`)
     .join("");
-}
-
-/** Says in the words of the request what bubblewrap says in its own. */
-function explained(error: unknown, { request, plan }: Call): unknown {
-  if (!(error instanceof CodedError)) return error;
-  const { cwd, binds } = plan.spec;
-  const { uid } = plan.identity;
-  if (error.message.includes(`Can't chdir to ${cwd}: `)) {
-    const reason = error.code === "ENOENT" ? "does not exist" : `is closed to uid ${uid}`;
-    return new CodedError(error.code, `folder "${cwd}" ${reason} for agent "${request.agent}"`);
-  }
-  const path = /Can't find source path (.*): Permission denied/.exec(error.message)?.[1];
-  const bind = binds.find(({ host }) => host === path);
-  if (bind === undefined) return error;
-  return new CodedError("EACCES", `"${path}" (${bind.view}) is not accessible for uid ${uid}`, {
-    hint: `give uid ${uid} the right to search the folders above it`,
-  });
 }

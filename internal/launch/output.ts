@@ -51,6 +51,34 @@ export class OutputWindow {
   }
 }
 
+/** What a step writes to standard error is kept to its last bytes; the rest is dropped. */
+export const stepStderrBytesMax = 16 * 1024;
+
+/** The last bytes of a stream. */
+export class OutputTail {
+  readonly #bytesMax: number;
+  #kept = Buffer.alloc(0);
+  #dropped = false;
+
+  constructor(bytesMax: number = stepStderrBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  push(chunk: Uint8Array): void {
+    const all = Buffer.concat([this.#kept, chunk.subarray(-this.#bytesMax)]);
+    this.#dropped ||= this.#kept.length + chunk.length > this.#bytesMax;
+    this.#kept = all.subarray(-this.#bytesMax);
+  }
+
+  /** Begins with a whole character; invalid bytes become U+FFFD. */
+  text(): string {
+    let start = 0;
+    // A cut leaves at most three bytes of a character that began before it.
+    while (this.#dropped && start < 3 && ((this.#kept[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return new TextDecoder().decode(this.#kept.subarray(start));
+  }
+}
+
 function joined(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
@@ -58,7 +86,7 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
 /** Reads a stream to its end into `window` and hands on its text, whole characters at a time. */
 export async function drain(
   stream: AsyncIterable<Uint8Array>,
-  window: OutputWindow,
+  window: Pick<OutputWindow, "push">,
   onText: ((text: string) => void) | undefined,
 ): Promise<void> {
   const decoder = new TextDecoder();

@@ -7,9 +7,10 @@ import { fail } from "../abi/mod.ts";
 import { type NetworkProgram, networkProgram } from "../bwrap/mod.ts";
 import type { Bind, SandboxSpec } from "../sandbox/mod.ts";
 import { homePlan } from "./agent-home.ts";
-import { homeUid, toolEnvironment } from "./environment.ts";
+import { type AgentProgramPlan, agentProgram } from "./agent-program.ts";
+import { controlView, homeUid, stepEnvironment, toolEnvironment } from "./environment.ts";
 import { etcFolder } from "./etc-folder.ts";
-import { type Expectation, toolExpectations } from "./expectation.ts";
+import { type Expectation, hostExpectation, toolExpectations } from "./expectation.ts";
 import type { GeneratedFolders } from "./generated.ts";
 import { gitBinds, type WatchedRoot } from "./git.ts";
 import { forbiddenPlaces, grantable } from "./host-folder.ts";
@@ -17,8 +18,9 @@ import { type RuntimeIdentity, runtimeIdentity } from "./identity.ts";
 import { isBelow, type Location, locate, type Mount, readMounts } from "./location.ts";
 import { type MountPlan, mountPlans } from "./mount-lines.ts";
 import { commandFolder } from "./payload.ts";
+import type { StepRequest } from "./step-types.ts";
 import { systemView } from "./system-view.ts";
-import type { LauncherOptions, LaunchRequest } from "./types.ts";
+import type { LauncherOptions, LaunchRequest, StandbyRequest } from "./types.ts";
 import { toolPrograms, viewFolder } from "./view-folder.ts";
 
 /** /tmp of one sandbox. Past it ENOSPC inside. */
@@ -37,6 +39,16 @@ export interface LaunchPlan {
   readonly watched: readonly WatchedRoot[];
   /** The host's mounts above and below all that is shared. */
   readonly mounts: readonly Mount[];
+  /** Of a step: the agent's own program. */
+  readonly program?: AgentProgramPlan | undefined;
+}
+
+/** What a launch has of its own beside what all launches of its run have. */
+interface Occupant {
+  readonly env: ReadonlyMap<string, string>;
+  /** Relative to the run's working folder. */
+  readonly folder?: string | undefined;
+  readonly program?: AgentProgramPlan | undefined;
 }
 
 export function planLaunch(
@@ -44,7 +56,31 @@ export function planLaunch(
   folders: GeneratedFolders,
   request: LaunchRequest,
 ): LaunchPlan {
-  const { agent, controls } = request;
+  const { tool } = request;
+  if (tool.builtin && tool.name !== "shell.exec" && !existsSync(options.ctxBinary)) {
+    fail("EHOSTDOWN", `cannot run tool "${tool.name}": no "${options.ctxBinary}"`);
+  }
+  const env = toolEnvironment(request);
+  return planSandbox(options, folders, request, { env, folder: commandFolder(request) });
+}
+
+export function planStep(
+  options: LauncherOptions,
+  folders: GeneratedFolders,
+  request: StepRequest,
+): LaunchPlan & { readonly program: AgentProgramPlan } {
+  const program = agentProgram(options.tree, request);
+  const env = stepEnvironment(request);
+  return { ...planSandbox(options, folders, request, { env, program }), program };
+}
+
+function planSandbox(
+  options: LauncherOptions,
+  folders: GeneratedFolders,
+  request: StandbyRequest,
+  { env, folder, program }: Occupant,
+): LaunchPlan {
+  const { agent, controls, control } = request;
   const identity = runtimeIdentity(agent, controls, {
     uid: options.serverUid,
     gid: process.getgid?.() ?? 0,
@@ -55,14 +91,13 @@ export function planLaunch(
   }
   const network = request.network ? networkProgram() : undefined;
   const programs = ctxPrograms(options.ctxBinary);
-  if (request.tool.builtin && request.tool.name !== "shell.exec" && programs.length === 0) {
-    fail("EHOSTDOWN", `cannot run tool "${request.tool.name}": no "${options.ctxBinary}"`);
-  }
   const shared = sharedFolders(options, identity, request);
   const view = viewFolder(folders, options.tree, {
     agent,
     homeUid: homeUid(request.home),
     visible: request.visible,
+    models: request.models,
+    step: program !== undefined,
     programs: programs.map(({ name }) => name),
   });
   const { uid, gid } = identity;
@@ -71,6 +106,8 @@ export function planLaunch(
     ...shared.expected,
     ...toolExpectations(options.tree, tools),
     ...programs.map(({ name, dev, ino }) => ({ view: `/ctx/bin/${name}`, dev, ino })),
+    ...(program === undefined ? [] : [program]),
+    ...(control === undefined ? [] : [hostExpectation(controlView, control)]),
   ];
   const spec: SandboxSpec = {
     system: systemView(),
@@ -79,10 +116,12 @@ export function planLaunch(
     binds: [
       ...programs.map(({ name, host }) => readOnly(host, `/ctx/bin/${name}`)),
       ...tools.map(({ hostPath, viewPath }) => readOnly(hostPath, viewPath)),
+      ...(program === undefined ? [] : [readOnly(program.host, program.view)]),
+      ...(control === undefined ? [] : [readOnly(control, controlView)]),
       ...shared.binds,
     ],
-    cwd: workFolder(request, shared.views),
-    env: toolEnvironment(request),
+    cwd: workFolder(request, shared.views, folder),
+    env,
     network: network === undefined ? "none" : "granted",
     maskProc: identity.kernelRoot,
     tmpBytes: tmpBytesMax,
@@ -136,7 +175,7 @@ interface Shared {
 function sharedFolders(
   options: LauncherOptions,
   identity: RuntimeIdentity,
-  request: LaunchRequest,
+  request: StandbyRequest,
 ): Shared {
   const mounts = readMounts();
   const forbidden = forbiddenPlaces(options.places, options.runtime, mounts);
@@ -210,12 +249,16 @@ function checkRepository(
 /** Folders of the sandbox itself that a command may start in. */
 const ownFolders = ["/tmp", "/ctx", "/usr", "/etc", "/proc", "/dev"];
 
-function workFolder(request: LaunchRequest, views: readonly string[]): string {
+function workFolder(
+  request: StandbyRequest,
+  views: readonly string[],
+  folder: string | undefined,
+): string {
   const standard = request.controls.cwd;
   const hasWorkspace = views.includes(workspaceView);
   const fallback = isBelow(standard, workspaceView) && !hasWorkspace ? homeView : standard;
   const base = request.cwd ?? fallback;
-  const cwd = resolve("/", base, commandFolder(request) ?? ".");
+  const cwd = resolve("/", base, folder ?? ".");
   refuseOutside(request.agent, cwd, views);
   return cwd;
 }

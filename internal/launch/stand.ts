@@ -13,6 +13,7 @@ import {
   type StartOptions,
 } from "../bwrap/mod.ts";
 import { bwrapArguments, type FilterArchitecture, seccompProgram } from "../sandbox/mod.ts";
+import { checkStartable } from "./agent-program.ts";
 import type { LaunchPlan } from "./plan.ts";
 import type { LaunchRequest, LiveLaunch } from "./types.ts";
 
@@ -45,6 +46,7 @@ export class Stand {
       register: (root) => this.#enter(root),
       prepare: async (standing) => {
         checkStanding(standing, plan);
+        if (plan.program !== undefined) checkStartable(standing, plan.program, plan.spec.env);
         const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
         await forbidExecution(standing.init, noexec, plan.identity.become);
         if (plan.identity.kernelRoot) await limitProcesses(standing.init);

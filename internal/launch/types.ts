@@ -42,7 +42,7 @@ export interface LaunchRequest {
   /** The tools that exist in the view. */
   readonly visible: readonly ToolObject[];
   /** The models that exist in the view. */
-  readonly models?: readonly VisibleModel[] | undefined;
+  readonly models: readonly VisibleModel[];
   /** Host folder of the run's capability socket, which becomes /run/cortexfs. */
   readonly control?: string | undefined;
   readonly timeoutMs: number;

@@ -1,11 +1,13 @@
-// The /ctx of a sandbox, made for one agent: the tools it may execute, its own readable controls, a
-// link to its home, mount points for the programs. What it may not see does not exist here.
+// The /ctx of a sandbox, made for one agent: the tools and models it may use, its own readable
+// controls, a link to its home, mount points for the programs. What it may not see does not exist
+// here.
 
 import { posix } from "node:path";
 import { coded, controlBytesMax } from "../abi/mod.ts";
 import { readBeneath } from "../os/mod.ts";
 import type { ToolObject, Tree } from "../tree/mod.ts";
 import type { GeneratedEntry, GeneratedFolders } from "./generated.ts";
+import type { VisibleModel } from "./types.ts";
 
 /**
  * Controls of itself that an agent may read. Not among them: `mount`, which names host paths, and
@@ -21,6 +23,9 @@ export interface ViewInput {
   /** The uid folder of its home. */
   readonly homeUid: string;
   readonly visible: readonly ToolObject[];
+  readonly models: readonly VisibleModel[];
+  /** Whether its own program is bound over an empty file. */
+  readonly step: boolean;
   /** Names of the programs that are bound over empty files in bin/. */
   readonly programs: readonly string[];
 }
@@ -30,6 +35,8 @@ export function viewFolder(folders: GeneratedFolders, tree: Tree, input: ViewInp
     ...input.programs.map((name): GeneratedEntry => program(`bin/${name}`)),
     { kind: "folder", path: "tool" } as const,
     ...input.visible.flatMap(toolEntries),
+    ...input.models.flatMap(modelEntries),
+    ...(input.step ? [program(`agent/${input.agent}`)] : []),
     ...controlEntries(tree, input.agent),
     homeLink(input),
     text("status", `view=sandbox\nagent=${input.agent}\n`),
@@ -55,6 +62,14 @@ function toolEntries(tool: ToolObject): GeneratedEntry[] {
     text(`${path}.d/schema`, `${JSON.stringify(tool.schema)}\n`),
     text(`${path}.d/cap`, tool.cap.map((word) => `${word}\n`).join("")),
   ];
+}
+
+/** The runner takes class and name from the path; the host makes the call. */
+function modelEntries({ viewPath }: VisibleModel): GeneratedEntry[] {
+  const name = /^\/ctx\/model\/([^/.][^/]*\/[^/.][^/]*)$/.exec(viewPath)?.[1];
+  if (name === undefined) return [];
+  const content = `#!/ctx/bin/ctx exec\n# class: model\n# name: ${name}\n`;
+  return [{ kind: "file", path: `model/${name}`, content, executable: true }];
 }
 
 function controlEntries(tree: Tree, agent: string): GeneratedEntry[] {

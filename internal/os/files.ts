@@ -25,6 +25,7 @@ const O_PATH = 0o10000000;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const RESOLVE_BENEATH = 0x08;
+const RESOLVE_IN_ROOT = 0x10;
 const SYS_openat2 = 437;
 const SYS_renameat2 = process.arch === "arm64" ? 276 : 316;
 const SYS_syncfs = process.arch === "arm64" ? 267 : 306;
@@ -49,6 +50,14 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
  */
 export function openBeneath(dirfd: number, relative: string, mode: OpenMode, bits = 0o600): number {
   return openat2(dirfd, relative, openFlags[mode], bits, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/**
+ * Finds `path` as a process whose root is the folder `rootfd` would: symlinks are followed, none
+ * leads out of it. For looking only (O_PATH).
+ */
+export function openInRoot(rootfd: number, path: string): number {
+  return openat2(rootfd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 /** Opens an absolute path of the host; symlinks of the administrator are followed, magic ones not. */

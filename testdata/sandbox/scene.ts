@@ -4,7 +4,12 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentControls } from "../../internal/control/mod.ts";
-import { createLauncher, type Launcher, type LaunchRequest } from "../../internal/launch/mod.ts";
+import {
+  createLauncher,
+  type Launcher,
+  type LaunchRequest,
+  type StepRequest,
+} from "../../internal/launch/mod.ts";
 import { policyOf } from "../../internal/policy/mod.ts";
 import { openTree, type Places, type ToolObject } from "../../internal/tree/mod.ts";
 
@@ -149,7 +154,28 @@ export function commandRequest(
     workspace: scene.workspace,
     network: false,
     visible: [tool],
+    models: [],
     timeoutMs: 30_000,
+    ...change,
+  };
+}
+
+/** Puts a program in place of the agent's object. */
+export function installProgram(scene: Scene, text: string, mode = 0o755): void {
+  const path = join(scene.source, "agent/coder");
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+}
+
+/** A step of the scene's agent, which reads one line. */
+export function stepRequest(scene: Scene, change: Partial<StepRequest> = {}): StepRequest {
+  const { tool: _, args: __, ...base } = commandRequest(scene, { cmd: "true" });
+  return {
+    ...base,
+    program: { viewPath: "/ctx/agent/coder", hostPath: join(scene.source, "agent/coder") },
+    step: 0,
+    window: undefined,
+    stdin: new TextEncoder().encode("{}\n"),
     ...change,
   };
 }
