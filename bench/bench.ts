@@ -4,12 +4,13 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { addModel } from "../packaging/demo/model.ts";
-import { World } from "../testdata/e2e/world.ts";
+import { dist, World } from "../testdata/e2e/world.ts";
 import { startModelServer } from "../testdata/model-server/server.ts";
 import { decodeRatio } from "./decode.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
 import { startRatios } from "./start.ts";
+import { stepRatio } from "./step.ts";
 import { memoryAfterTurns, wholeSend } from "./turn.ts";
 
 const model = startModelServer({ mode: "script", instant: true });
@@ -17,6 +18,7 @@ const world = new World();
 let within = true;
 try {
   within = print(decodeRatio()) && within;
+  within = print(await stepRatio(dist)) && within;
   await world.bootstrap();
   const places = {
     source: world.source,

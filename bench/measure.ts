@@ -33,12 +33,18 @@ export async function medianTimes(
 /** Runs a program to its end; a failure ends the bench, since its time would mean nothing. */
 export async function runProgram(
   argv: readonly string[],
-  options: { env?: Record<string, string>; cwd?: string; uid?: number; exits?: number[] } = {},
+  options: {
+    env?: Record<string, string>;
+    cwd?: string;
+    uid?: number;
+    exits?: number[];
+    stdin?: Uint8Array;
+  } = {},
 ): Promise<string> {
   const child = Bun.spawn([...argv], {
     cwd: options.cwd ?? "/",
     env: options.env ?? { PATH: "/usr/bin:/bin" },
-    stdin: "ignore",
+    stdin: options.stdin ?? "ignore",
     stdout: "pipe",
     stderr: "pipe",
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),

@@ -3,16 +3,14 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { bwrapArguments, type SandboxSpec } from "../internal/sandbox/mod.ts";
+import type { SandboxSpec } from "../internal/sandbox/mod.ts";
 import type { World } from "../testdata/e2e/world.ts";
+import { usrAlone, withoutLauncher } from "./bare.ts";
 import { median, type Result, runProgram } from "./measure.ts";
 import { callTime } from "./turn.ts";
 
 const rounds = 20;
 const limit = 1.8;
-
-/** Options that speak to a launcher, each with its descriptor; a bare run has nobody to speak to. */
-const launcherOptions = ["--block-fd", "--seccomp"];
 
 function bareArguments(world: World): string[] {
   const folder = (name: string) => {
@@ -20,13 +18,7 @@ function bareArguments(world: World): string[] {
     return join(world.base, name);
   };
   const spec: SandboxSpec = {
-    system: {
-      binds: [{ host: "/usr", view: "/usr", access: "ro" }],
-      links: ["bin", "lib", "lib64", "sbin"].map((name) => ({
-        target: `usr/${name}`,
-        view: `/${name}`,
-      })),
-    },
+    system: usrAlone,
     etc: folder("bare-etc"),
     view: folder("bare-view"),
     binds: [
@@ -41,10 +33,7 @@ function bareArguments(world: World): string[] {
     tmpBytes: 512 * 1024 * 1024,
     shmBytes: 64 * 1024 * 1024,
   };
-  const list = bwrapArguments(spec, { block: 0, seccomp: 0 });
-  return list.filter(
-    (item, at) => !launcherOptions.includes(item) && !launcherOptions.includes(list[at - 1] ?? ""),
-  );
+  return withoutLauncher(spec);
 }
 
 const calls = [
