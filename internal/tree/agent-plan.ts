@@ -93,6 +93,8 @@ function leastPolicy(tree: Tree, texts: ControlTexts): string {
     ...["tsh", ...value(texts, "tools")].map((tool) => allow("tool", tool, "execute")),
     "# A model needs a line of its own, also when an alias such as main leads to it:",
     ...[...models].map((model) => allow("model", model, "use")),
+    "# Without this line it cannot replace its own system.md and prompt.template.md:",
+    `#   ${allow("tool", "agent.update", "execute")}`,
     "# Without this line there is no network:",
     `#   ${allow("network", "default", "connect")}`,
   ]);

@@ -3,7 +3,6 @@
 // Arguments: the tree, the name, n (0 counts to the end and prints the number).
 
 import * as fs from "node:fs";
-import { join } from "node:path";
 
 const [source = "", name = "", at = "0"] = process.argv.slice(2);
 const changing = [
@@ -44,11 +43,11 @@ Bun.plugin({
   },
 });
 
-const { openTree, planAgent, publishAgent, treeOwner } = await import(
-  join(import.meta.dir, "mod.ts")
-);
+// Only now, when the calls of what is loaded are counted.
+const { openTree, planAgent, publishAgent, treeOwner } = await import("./mod.ts");
 const tree = openTree(source);
 const owner = treeOwner(source);
+if (owner === undefined) throw new Error(`"${source}" has no owner`);
 const context = { tree, owner, groups: [], places: { config: `${source}/none`, uid: owner.uid } };
 const nothing = {
   name: undefined,
@@ -59,6 +58,6 @@ const nothing = {
 const controls = planAgent(context, name, nothing);
 calls = 0;
 process.stdout.write("begin\n");
-const executable = { kind: "model", description: "Made by a test" };
+const executable = { kind: "model", description: "Made by a test" } as const;
 publishAgent(tree, { name, owner, controls, executable });
 process.stdout.write(`${calls}\n`);
