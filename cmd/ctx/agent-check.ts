@@ -92,7 +92,10 @@ async function examine(
 ): Promise<CheckReport> {
   const { tree, places } = context;
   const controls = controlFindings(tree, agent);
-  if (!agentNames(tree).includes(agent) && controls.every(({ state }) => state === "absent")) {
+  if (
+    !agentNames(tree).includes(agent) &&
+    controls.every(({ text, state }) => text === undefined && state !== "malformed")
+  ) {
     fail("ENOENT", `agent ${JSON.stringify(agent)} does not exist`, { hint: "see ctx agent list" });
   }
   let loaded: ReturnType<typeof loadAgent>;
