@@ -11,3 +11,6 @@ export const runRequestsAtOnceMax = 16;
  * most. Past it `busy` and the connection closes; the next run begins anew.
  */
 export const runAttemptsMax = 16_384;
+
+/** Folders that stay for sessions without a run. Past it the one that was used least lately goes. */
+export const placesMax = 256;

@@ -8,6 +8,7 @@ import { openPath } from "../os/mod.ts";
 import { listenLines } from "../sock/mod.ts";
 import { Attempts } from "./attempts.ts";
 import { runConnectionsMax } from "./bounds.ts";
+import { makeFolder, Places } from "./places.ts";
 import { refusalLine, serveConnection } from "./serve.ts";
 import type { OpenRun, RunSocket, RunSockets, RunSocketsOptions } from "./types.ts";
 
@@ -22,8 +23,19 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
   // Each agent searches it for its own folder and lists nothing.
   chmodSync(base, 0o711);
   const taken = new Set<string>();
+  const places = new Places(base);
   return {
+    place: (place) => places.of(place),
     open(run) {
+      if (run.folder !== undefined) {
+        const done = places.use(run.folder);
+        try {
+          return openRun(options, run, run.folder, done);
+        } catch (error) {
+          done();
+          throw error;
+        }
+      }
       const name = freeName(run, taken);
       taken.add(name);
       try {
@@ -53,9 +65,10 @@ function openRun(
   onRemoved: () => void,
 ): RunSocket {
   const own = run.peerUid === process.geteuid?.();
-  rmSync(path, { recursive: true, force: true });
-  mkdirSync(path);
-  chmodSync(path, own ? 0o700 : 0o711);
+  const remove = () => {
+    if (run.folder === undefined) rmSync(path, { recursive: true, force: true });
+  };
+  if (run.folder === undefined) makeFolder(path, run.peerUid);
   const folder = openPath(path, "folder");
   const serving = new Set<Promise<void>>();
   const served = {
@@ -84,7 +97,7 @@ function openRun(
       server.close();
       await Promise.allSettled(serving);
       closeSync(folder);
-      rmSync(path, { recursive: true, force: true });
+      remove();
       onRemoved();
     };
     return {
@@ -96,7 +109,7 @@ function openRun(
     };
   } catch (error) {
     closeSync(folder);
-    rmSync(path, { recursive: true, force: true });
+    remove();
     throw error;
   }
 }

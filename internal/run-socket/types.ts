@@ -49,12 +49,23 @@ export interface OpenRun {
   /** The uid that the run's processes have on the host. */
   readonly peerUid: number;
   readonly handlers: RunSocketHandlers;
+  /** A folder of `place`; without it the run gets one of its own, which goes with it. */
+  readonly folder?: string;
+}
+
+/** Whose folder it is; the next run of the same has it again. */
+export interface RunPlace {
+  readonly agent: string;
+  readonly session: string;
+  /** Tells sessions of one name apart. */
+  readonly scope: string;
+  readonly peerUid: number;
 }
 
 export interface RunSocket {
   /** Host folder that holds `control.sock`; it is bound read-only at /run/cortexfs. */
   readonly folder: string;
-  /** Cuts every connection, waits for the handlers, removes the folder. */
+  /** Cuts every connection, waits for the handlers, removes the socket, and a folder of its own. */
   close(): Promise<void>;
 }
 
@@ -68,5 +79,7 @@ export interface RunSocketsOptions {
 }
 
 export interface RunSockets {
+  /** Path of the folder that runs of the place have, for a sandbox that is built before its run. */
+  place(place: RunPlace): string;
   open(run: OpenRun): RunSocket;
 }
