@@ -26,7 +26,11 @@ test("a place stays from run to run, with a socket while one is open", async () 
     const connection = await connect(socket);
     expect(await ask(connection, update(id))).toMatchObject({ request_id: id, ok: true });
     await socket.close();
-    expect([place("default"), readdirSync(folder), statSync(folder).ino]).toEqual([folder, [], ino]);
+    expect([place("default"), readdirSync(folder), statSync(folder).ino]).toEqual([
+      folder,
+      [],
+      ino,
+    ]);
   }
 });
 

@@ -34,8 +34,7 @@ def ask(peer, data, out):
     os.close(out)
 
 
-def lose_parent():
-    parent = os.getppid()
+def wait_for_end(parent):
     while os.getppid() == parent:
         time.sleep(0.001)
 
@@ -65,15 +64,17 @@ def main():
     os.close(answers)
     if mode == "--daemon":
         os.setsid()
+        parent = os.getpid()
         if os.fork() > 0:
             os._exit(0)
-        lose_parent()
+        wait_for_end(parent)
         ask(connected(path), data, out)
         os._exit(0)
     peer = connected(path)
+    parent = os.getpid()
     if os.fork() > 0:
         os._exit(0)
-    lose_parent()
+    wait_for_end(parent)
     ask(peer, data, out)
     os._exit(0)
 
