@@ -25,7 +25,8 @@ Options:
   --source TREE      the tree, else CTX_SOURCE, else the user's own
   --set KEY=VALUE    a setting over those of ctxd.conf: record=arguments|digest,
                      root_agents=deny|allow, model_steps, launches_parallel,
-                     session_idle_ms, tool_timeout_ms, approval_timeout_ms
+                     session_idle_ms, tool_timeout_ms, step_timeout_ms,
+                     approval_timeout_ms
   --foreground       stay in the foreground; it always does, for units that say so
 
 Examples:

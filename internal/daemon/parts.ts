@@ -5,17 +5,21 @@ export interface Parts {
   createLauncher: typeof import("../launch/mod.ts")["createLauncher"];
   createExecutor: typeof import("../run/mod.ts")["createExecutor"];
   createSessions: typeof import("../session/mod.ts")["createSessions"];
+  createRunSockets: typeof import("../run-socket/mod.ts")["createRunSockets"];
 }
 
 export async function loadParts(given: Partial<Parts>): Promise<Parts> {
-  const [launch, run, session] = await Promise.all([
+  const [launch, run, session, runSocket] = await Promise.all([
     given.createLauncher ? undefined : import("../launch/mod.ts"),
     given.createExecutor ? undefined : import("../run/mod.ts"),
     given.createSessions ? undefined : import("../session/mod.ts"),
+    given.createRunSockets ? undefined : import("../run-socket/mod.ts"),
   ]);
   return {
     createLauncher: given.createLauncher ?? (launch as NonNullable<typeof launch>).createLauncher,
     createExecutor: given.createExecutor ?? (run as NonNullable<typeof run>).createExecutor,
     createSessions: given.createSessions ?? (session as NonNullable<typeof session>).createSessions,
+    createRunSockets:
+      given.createRunSockets ?? (runSocket as NonNullable<typeof runSocket>).createRunSockets,
   };
 }

@@ -27,9 +27,7 @@ import { connectionsMax } from "./room.ts";
 import { createServices, type Services, type ServicesOptions } from "./services.ts";
 import { takeApart } from "./stop.ts";
 
-export interface ServeOptions extends ServicesOptions {
-  readonly log: Log;
-}
+export type ServeOptions = ServicesOptions;
 
 export interface Daemon {
   readonly agents: readonly string[];

@@ -1,10 +1,11 @@
 // Creates the services behind the sockets from the settings, each with what it may know.
 
 import { join } from "node:path";
-import { CodedError } from "../abi/mod.ts";
+import { CodedError, coded } from "../abi/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { fileOwner } from "./agents.ts";
+import { faultFields, type Log } from "./log.ts";
 import { loadParts, type Parts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,12 +14,13 @@ export interface ServicesOptions {
   readonly settings: Settings;
   /** The program that runs inside sandboxes. */
   readonly ctxBinary: string;
+  readonly log: Log;
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 export async function createServices(
-  { places, settings, ctxBinary }: ServicesOptions,
+  { places, settings, ctxBinary, log }: ServicesOptions,
   tree: Tree,
   runtime: string,
   given: Partial<Parts>,
@@ -40,6 +42,11 @@ export async function createServices(
     // A session that nobody uses holds nothing.
     standbyMs: settings.sessionIdleMs,
   });
+  const sockets = parts.createRunSockets({
+    runtime,
+    roots: (run) => launcher.live().flatMap((one) => (one.run === run ? [one.root] : [])),
+    onFault: (error) => log("capability.failed", faultFields(coded(error))),
+  });
   const executor = parts.createExecutor({
     tree,
     places,
@@ -47,6 +54,8 @@ export async function createServices(
     server,
     modelSteps: settings.modelSteps,
     toolTimeoutMs: settings.toolTimeoutMs,
+    stepTimeoutMs: settings.stepTimeoutMs,
+    sockets,
   });
   const sessions = parts.createSessions({
     source: tree.source,
@@ -58,7 +67,8 @@ export async function createServices(
     idleMs: settings.sessionIdleMs,
     approvalTimeoutMs: settings.approvalTimeoutMs,
     now: () => new Date(),
-    admit(agent, { workspace, cwd }) {
+    admit(agent, request) {
+      const { workspace, cwd } = request.op === "send" ? request : noPlaces;
       const controls = loadAgent(tree, agent);
       const home = join(tree.source, "home", `${controls.owner}`, "agent", agent);
       launcher.check({ agent, controls, home, workspace, cwd });
@@ -66,6 +76,9 @@ export async function createServices(
   });
   return { server, launcher, sessions };
 }
+
+/** Words for the tool shell name no folder. */
+const noPlaces = { workspace: undefined, cwd: undefined };
 
 /** The model that a run of the agent begins with, as frames show it. */
 function firstModel(tree: Tree, agent: string): string {

@@ -19,7 +19,7 @@ describe("parseSettings()", () => {
   test("reads every key over the defaults, with comments and blank lines", () => {
     const text =
       "# host\nrecord=digest\n\nroot_agents=allow\nmodel_steps=8\nlaunches_parallel=2\n" +
-      "session_idle_ms=1000\ntool_timeout_ms=5000\napproval_timeout_ms=900\n";
+      "session_idle_ms=1000\ntool_timeout_ms=5000\nstep_timeout_ms=700\napproval_timeout_ms=900\n";
     expect(parseSettings(text, "ctxd.conf")).toEqual({
       record: "digest",
       rootAgents: true,
@@ -27,6 +27,7 @@ describe("parseSettings()", () => {
       launchesParallel: 2,
       sessionIdleMs: 1000,
       toolTimeoutMs: 5000,
+      stepTimeoutMs: 700,
       approvalTimeoutMs: 900,
     });
     expect(parseSettings("", "ctxd.conf")).toEqual(defaultSettings);

@@ -17,6 +17,8 @@ export interface Settings {
   readonly sessionIdleMs: number;
   /** Time one tool call may take. Past it its processes are killed: ETIMEDOUT. */
   readonly toolTimeoutMs: number;
+  /** Time one step of an executable agent may take. Past it its processes are killed: ETIMEDOUT. */
+  readonly stepTimeoutMs: number;
   /** Time a call waits for approval. Past it the call is denied: ETIMEDOUT. */
   readonly approvalTimeoutMs: number;
 }
@@ -28,6 +30,7 @@ export const defaultSettings: Settings = {
   launchesParallel: 16,
   sessionIdleMs: 60_000,
   toolTimeoutMs: 120_000,
+  stepTimeoutMs: 600_000,
   approvalTimeoutMs: 120_000,
 };
 
@@ -41,6 +44,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["launches_parallel", count("launchesParallel", 1, 1024)],
   ["session_idle_ms", count("sessionIdleMs", 100, 86_400_000)],
   ["tool_timeout_ms", count("toolTimeoutMs", 100, 86_400_000)],
+  ["step_timeout_ms", count("stepTimeoutMs", 100, 86_400_000)],
   ["approval_timeout_ms", count("approvalTimeoutMs", 100, 86_400_000)],
 ]);
 

@@ -3,20 +3,21 @@
 // only then something is launched. Whatever happens, there is exactly one result.
 
 import { coded, fail, frameEnvelopeBytesMax, isObjectName, opLineBytesMax } from "../abi/mod.ts";
-import { authorize, type Question, visibleTools } from "../authority/mod.ts";
-import type { AgentControls } from "../control/mod.ts";
 import type { LaunchRequest } from "../launch/mod.ts";
 import type { RunContext, ToolOutcome } from "../session/mod.ts";
 import { loadAgent, type ToolObject } from "../tree/mod.ts";
 import type { SandboxAhead } from "./ahead.ts";
+import { allowedTool, nameCharsMax } from "./allowed-tool.ts";
 import type { AnswerCall } from "./answer.ts";
 import { approvedRequest } from "./approval.ts";
-import type { ExecutorOptions } from "./environment.ts";
-import { type Offer, toolListing } from "./offer.ts";
-import { errorOutcome, explainHint, okOutcome, refusalReason } from "./report.ts";
+import type { RunOptions } from "./environment.ts";
+import type { Offer } from "./offer.ts";
+import { errorOutcome, okOutcome } from "./report.ts";
 import { checkInput } from "./schema.ts";
 import { standbyRequest } from "./standby-request.ts";
+import { touchTool } from "./tool-memory.ts";
 import { parseTsh, tshTool } from "./tsh.ts";
+import { answerBuiltin } from "./tsh-builtins.ts";
 
 /**
  * Bytes of JSON of one call's arguments: their frame fits a line. Past it EMSGSIZE, and the record
@@ -24,38 +25,41 @@ import { parseTsh, tshTool } from "./tsh.ts";
  */
 export const callArgumentsBytesMax = opLineBytesMax - frameEnvelopeBytesMax;
 
-/** Characters of a made-up tool name that are kept. */
-const nameCharsMax = 64;
-
 export interface CallResult {
   /** The host's id; a model's own ids may repeat and mean nothing here. */
   readonly id: string;
   readonly status: "ok" | "error";
   /** What the model is shown. */
   readonly content: string;
+  /** The same, with its cut told apart. */
+  readonly seen: { readonly content: string; readonly truncated: boolean };
 }
 
 export interface Caller {
-  readonly options: ExecutorOptions;
+  readonly options: RunOptions;
   readonly context: RunContext;
   readonly offer: Offer;
   readonly ahead: SandboxAhead;
 }
 
-/** Runs one call. Throws only when the run is cancelled or the session cannot record. */
+/**
+ * Runs one call; `own` is the id that an executable agent gave it. Throws only when the run is
+ * cancelled or the session cannot record.
+ */
 export async function runCall(
   { options, context, offer, ahead }: Caller,
   call: AnswerCall,
+  own?: string,
 ): Promise<CallResult> {
   const name = isObjectName(call.name) ? call.name : call.name.slice(0, nameCharsMax);
-  const recorded = context.toolCall(name, recordedArguments(call));
+  const recorded = context.toolCall(name, recordedArguments(call), own);
   ahead.recording(call);
   const id = await recorded;
   const outcome = await outcomeOf(options, context, offer, call, id);
   if (context.signal.aborted) fail("ECANCELED", "the run was cancelled");
   const seen = await context.toolResult(id, name, outcome);
   const content = seen.truncated ? `${seen.content}\n[cut: truncated output]` : seen.content;
-  return { id, status: outcome.status, content };
+  return { id, status: outcome.status, content, seen };
 }
 
 /** Arguments that are no object are kept as they were said. */
@@ -66,7 +70,7 @@ function recordedArguments(call: AnswerCall): unknown {
 }
 
 async function outcomeOf(
-  options: ExecutorOptions,
+  options: RunOptions,
   context: RunContext,
   offer: Offer,
   call: AnswerCall,
@@ -80,7 +84,7 @@ async function outcomeOf(
     if (command.kind === "tool") {
       return await runTool(options, context, id, command.name, command.args);
     }
-    return okOutcome(answerBuiltin(options, context.agent, command));
+    return okOutcome(answerBuiltin(options, context, command));
   } catch (thrown) {
     return errorOutcome(coded(thrown));
   }
@@ -104,41 +108,8 @@ function checkCall(agent: string, offer: Offer, call: AnswerCall): void {
   }
 }
 
-function answerBuiltin(
-  options: ExecutorOptions,
-  agent: string,
-  command: { readonly kind: "tools" } | { readonly kind: "which" | "help"; readonly name: string },
-): string {
-  const { tree, server } = options;
-  const controls = loadAgent(tree, agent);
-  if (command.kind === "tools") {
-    return toolListing(visibleTools({ tree, agent, controls, server }));
-  }
-  const tool = allowedTool(options, agent, controls, command.name);
-  if (command.kind === "which") return tool.viewPath;
-  return `${tool.name}: ${tool.description}\n${JSON.stringify(tool.schema, null, 2)}`;
-}
-
-/** The tool by that name if the agent may execute it now; else throws the explained refusal. */
-function allowedTool(
-  options: ExecutorOptions,
-  agent: string,
-  controls: AgentControls,
-  name: string,
-): ToolObject {
-  const { tree, server } = options;
-  if (!isObjectName(name)) {
-    return fail("EINVAL", `tool name ${JSON.stringify(name.slice(0, nameCharsMax))} is not valid`);
-  }
-  const question: Question = { object: { class: "tool", name }, permission: "execute" };
-  const { verdict, tool } = authorize({ tree, agent, controls, server, question });
-  if (verdict.allowed && tool !== undefined) return tool;
-  const message = `tool "${name}" is refused for agent "${agent}": ${refusalReason(verdict)}`;
-  return fail(verdict.code ?? "EACCES", message, { hint: explainHint(agent, question) });
-}
-
 async function runTool(
-  options: ExecutorOptions,
+  options: RunOptions,
   context: RunContext,
   id: string,
   name: string,
@@ -150,6 +121,8 @@ async function runTool(
     first.controls.approval === "ask"
       ? await approvedRequest(options, context, id, first, prepare)
       : first;
+  options.serve?.();
+  touchTool(options, context, name);
   const { signal } = context;
   const onOutput = (text: string) => context.toolDelta(id, text);
   const outcome = await options.launcher.run(request, { signal, onOutput });
@@ -172,7 +145,7 @@ async function newGitNotice(context: RunContext, paths: readonly string[]): Prom
 
 /** The launch that a call asks for, with every check that comes before it, on the files as they are. */
 async function checkedRequest(
-  options: ExecutorOptions,
+  options: RunOptions,
   context: RunContext,
   name: string,
   args: unknown,

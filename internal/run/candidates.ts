@@ -3,7 +3,6 @@
 // tool result: from then on the run belongs to the model that gave it.
 
 import { CodedError, coded, fail, type ModelRef } from "../abi/mod.ts";
-import { authorize } from "../authority/mod.ts";
 import type { AgentControls, ModelChoice } from "../control/mod.ts";
 import type { ModelClient, ModelMessage, ModelTool } from "../model/mod.ts";
 import { resolveModel } from "../model/mod.ts";
@@ -11,7 +10,7 @@ import type { RunContext } from "../session/mod.ts";
 import { loadModel, modelName, resolveAlias, type Tree } from "../tree/mod.ts";
 import { type Answer, collectAnswer } from "./answer.ts";
 import type { ExecutorOptions } from "./environment.ts";
-import { explainHint, refusalReason } from "./report.ts";
+import { requireModel } from "./models.ts";
 
 /** Candidates of one run. Later ones are not looked at. */
 const candidatesMax = 16;
@@ -108,15 +107,7 @@ export class ModelChain {
     const { tree, places, server, resolve = resolveModel } = this.#options;
     if (candidate.ref instanceof CodedError) throw candidate.ref;
     const { agent } = this.#context;
-    const object = { class: "model", name: candidate.name } as const;
-    const question = { object, permission: "use" };
-    const input = { tree, agent, controls: this.#controls, server, question };
-    const { verdict } = authorize(input);
-    if (!verdict.allowed) {
-      const reason = refusalReason(verdict);
-      const message = `model "${candidate.name}" is refused for agent "${agent}": ${reason}`;
-      fail(verdict.code ?? "EACCES", message, { hint: explainHint(agent, question) });
-    }
+    requireModel({ tree, agent, controls: this.#controls, server }, candidate.ref);
     return resolve({ tree, places, choice: { kind: "ref", ref: candidate.ref } });
   }
 

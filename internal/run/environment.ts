@@ -4,6 +4,7 @@ import type { Server } from "../authority/mod.ts";
 import type { ModelChoice } from "../control/mod.ts";
 import type { Launcher } from "../launch/mod.ts";
 import type { ModelClient } from "../model/mod.ts";
+import type { RunSockets } from "../run-socket/mod.ts";
 import type { Places, Tree } from "../tree/mod.ts";
 
 export interface ExecutorOptions {
@@ -15,8 +16,18 @@ export interface ExecutorOptions {
   readonly modelSteps: number;
   /** Milliseconds that one tool call may take when it does not say so itself. */
   readonly toolTimeoutMs: number;
+  /** Milliseconds that one step of an executable agent may take. Past it the run fails, ETIMEDOUT. */
+  readonly stepTimeoutMs: number;
+  /** Serves what the programs of a run may ask of their host; without it they can ask nothing. */
+  readonly sockets?: RunSockets;
   /** Makes a client of a model; the product's own unless a test puts another in its place. */
   readonly resolve?: ResolveModel;
+}
+
+/** The host's options with what one run adds to them. */
+export interface RunOptions extends ExecutorOptions {
+  /** Opens the run's capability socket, before the first program of the run is started. */
+  readonly serve?: () => void;
 }
 
 export type ResolveModel = (input: {

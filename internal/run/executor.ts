@@ -1,6 +1,7 @@
-// The loop of a model agent: read the agent, render the prompt, call the model, run its calls one
-// after another, repeat until it answers with text alone. The loop is host code; nothing that an
-// agent provides runs here. The session records, the launcher launches, authority decides.
+// One run of an agent. A program of its own runs in steps; for a model agent the loop is here: read
+// the agent, render the prompt, call the model, run its calls one after another, repeat until it
+// answers with text alone. The loop is host code; nothing that an agent provides runs here. The
+// session records, the launcher launches, authority decides.
 
 import { coded, fail } from "../abi/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
@@ -12,10 +13,15 @@ import { SandboxAhead } from "./ahead.ts";
 import type { Answer } from "./answer.ts";
 import { runCall } from "./call.ts";
 import { ModelChain } from "./candidates.ts";
-import type { ExecutorOptions } from "./environment.ts";
+import { RunCapability } from "./capability.ts";
+import type { ExecutorOptions, RunOptions } from "./environment.ts";
 import { type Offer, offeredTools } from "./offer.ts";
 import { errorMessage } from "./report.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { runSteps } from "./steps.ts";
+import { runPrompt } from "./system-prompt.ts";
+import { toolContextOf } from "./tool-memory.ts";
+import { tshTool } from "./tsh.ts";
+import { UsageSum } from "./usage.ts";
 
 export function createExecutor(options: ExecutorOptions): RunExecutor {
   const execute = async (context: RunContext): Promise<RunOutcome> => {
@@ -28,7 +34,10 @@ export function createExecutor(options: ExecutorOptions): RunExecutor {
     }
   };
   return Object.assign(execute, {
-    expect: (context: RunContext) => new SandboxAhead(options, context).expected(),
+    expect(context: RunContext) {
+      // Most words need no sandbox; those that do have it begun while their call is recorded.
+      if (context.words === undefined) new SandboxAhead(options, context).expected();
+    },
   });
 }
 
@@ -46,47 +55,71 @@ async function failure(context: RunContext, thrown: unknown, usage: UsageSum): P
   return { status: "error", code: error.code, message: errorMessage(error) };
 }
 
-async function run(options: ExecutorOptions, context: RunContext, usage: UsageSum): Promise<void> {
-  const { agent } = context;
-  const controls = loadAgent(options.tree, agent);
-  if (!isModelAgent(options.tree, agent)) {
-    fail("EINVAL", `agent "${agent}" is a program of its own, which this version does not run`);
-  }
-  const offer = offeredTools(options, agent, controls);
-  const ahead = new SandboxAhead(options, context);
+async function run(host: ExecutorOptions, context: RunContext, usage: UsageSum): Promise<void> {
+  const ahead = new SandboxAhead(host, context);
+  const capability = new RunCapability(host, context, usage);
+  const options = { ...host, serve: () => capability.open() };
   let complete = false;
   try {
-    const answer = await converse({ options, context, controls, offer, usage, ahead });
+    const run = { options, context, usage, ahead };
+    const answer = context.words === undefined ? await answerOf(run) : await callShell(run);
+    // Nothing that a program of the run still asks for is part of it.
+    await capability.close();
     await usage.record(context);
-    await context.message(answer);
+    if (answer !== undefined) await context.message(answer);
     complete = true;
   } finally {
     ahead.over(complete);
+    await capability.close();
   }
 }
 
-interface Conversation {
-  readonly options: ExecutorOptions;
+interface Run {
+  readonly options: RunOptions;
   readonly context: RunContext;
-  readonly controls: AgentControls;
-  readonly offer: Offer;
   readonly usage: UsageSum;
   readonly ahead: SandboxAhead;
+}
+
+/** The one call of a request that no model sees. What comes of it is told by its result. */
+async function callShell({ options, context, ahead }: Run): Promise<undefined> {
+  const { name } = tshTool;
+  context.phase(`tool ${name}`, 0, null);
+  const args = { args: context.words };
+  const call = { type: "call", id: name, name, args, raw: JSON.stringify(args) } as const;
+  await runCall({ options, context, offer: { tools: [tshTool], direct: [] }, ahead }, call);
+}
+
+/** The final text, of a model or of the agent's own program. */
+async function answerOf(run: Run): Promise<string> {
+  const { options, context } = run;
+  const controls = loadAgent(options.tree, context.agent);
+  if (!isModelAgent(options.tree, context.agent)) return runSteps(run);
+  const offer = offeredTools(options, context.agent, controls);
+  return converse({ ...run, controls, offer });
+}
+
+interface Conversation extends Run {
+  readonly controls: AgentControls;
+  readonly offer: Offer;
 }
 
 /** The final text. Throws EMSGSIZE at the bound of steps, EIO when the model says nothing. */
 async function converse(conversation: Conversation): Promise<string> {
   const { options, context, controls, offer, usage, ahead } = conversation;
-  const system = systemPrompt({
+  const prompt = runPrompt({
     tree: options.tree,
     agent: context.agent,
     directTools: offer.direct,
     now: new Date(),
   });
-  const messages: ModelMessage[] = buildMessages(system, context.history(), context.input);
+  const system = () => prompt(toolContextOf(options, context));
+  const messages: ModelMessage[] = buildMessages(system(), context.history(), context.input);
   const chain = new ModelChain(options, context, controls);
   for (let step = 0; step < options.modelSteps; step += 1) {
     checkCancelled(context);
+    // What a call has loaded stands before the model at its next step.
+    if (step > 0) messages[0] = { role: "system", text: system() };
     const answered = ahead.asked();
     const answer = await chain.ask(messages, offer.tools, step).finally(answered);
     usage.add(answer);
@@ -121,24 +154,4 @@ async function runCalls(
 
 function checkCancelled(context: RunContext): void {
   if (context.signal.aborted) fail("ECANCELED", "the run was cancelled");
-}
-
-/** Tokens of a run by model, recorded once: a run of many steps is still one bill. */
-class UsageSum {
-  readonly #sums = new Map<string, { input: number; output: number }>();
-
-  add(answer: Answer): void {
-    if (answer.inputTokens === 0 && answer.outputTokens === 0) return;
-    const sum = this.#sums.get(answer.model) ?? { input: 0, output: 0 };
-    sum.input += answer.inputTokens;
-    sum.output += answer.outputTokens;
-    this.#sums.set(answer.model, sum);
-  }
-
-  async record(context: RunContext): Promise<void> {
-    for (const [model, sum] of this.#sums) {
-      this.#sums.delete(model);
-      await context.usage(model, sum.input, sum.output);
-    }
-  }
 }

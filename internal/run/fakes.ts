@@ -21,6 +21,9 @@ import type {
   PreparedCall,
   SessionOfAgent,
   StandbyRequest,
+  StepIo,
+  StepOutcome,
+  StepRequest,
 } from "../launch/mod.ts";
 import { type ModelRequest, resolveModel } from "../model/mod.ts";
 import type {
@@ -40,6 +43,7 @@ const agentUid = process.getuid?.() || 61_000;
 
 export class FakeLauncher implements Launcher {
   readonly requests: LaunchRequest[] = [];
+  readonly steps: StepRequest[] = [];
   readonly standbys: string[] = [];
   answer: (request: LaunchRequest, io: LaunchIo) => Promise<Partial<LaunchOutcome>> | undefined =
     () => undefined;
@@ -57,6 +61,15 @@ export class FakeLauncher implements Launcher {
     return { ...usual, ...(await this.answer(request, io)) };
   }
 
+  /** What the program prints and how it ends. Without one a step says that it is done. */
+  program: (request: StepRequest, io: StepIo) => Promise<Partial<StepOutcome>> = sayDone;
+
+  async step(request: StepRequest, io: StepIo): Promise<StepOutcome> {
+    this.steps.push(request);
+    const usual = { exit: 0, stopped: undefined, stderr: "" };
+    return { ...usual, ...(await this.program(request, io)) };
+  }
+
   prepare({ session }: StandbyRequest, options?: { readonly resting: boolean }): void {
     this.standbys.push(`prepare ${session}${options?.resting ? " to rest" : ""}`);
   }
@@ -72,6 +85,8 @@ export class FakeLauncher implements Launcher {
 
   reset(): void {
     this.requests.length = 0;
+    this.steps.length = 0;
+    this.program = sayDone;
     this.standbys.length = 0;
     this.answer = () => undefined;
   }
@@ -83,6 +98,21 @@ export class FakeLauncher implements Launcher {
 
   async close() {}
 }
+
+/** A program that prints these frames, each on a line, and ends well. */
+export function printing(...frames: readonly object[]): FakeLauncher["program"] {
+  return async (_request, io) => {
+    const text = frames.map((frame) => `${JSON.stringify(frame)}\n`).join("");
+    const stopped = (await io.onStdout(new TextEncoder().encode(text))) === "stop";
+    return stopped ? { stopped: "reader", exit: undefined } : {};
+  };
+}
+
+export function saying(text: string): object {
+  return { type: "message", role: "assistant", content: [{ type: "text", text }] };
+}
+
+const sayDone = printing(saying("done"));
 
 export class TestWorld {
   readonly base = mkdtempSync(join(tmpdir(), "ctx-run-"));
@@ -118,6 +148,7 @@ export class TestWorld {
       server,
       modelSteps: 8,
       toolTimeoutMs: 60_000,
+      stepTimeoutMs: 60_000,
     };
   }
 
@@ -204,6 +235,7 @@ export class MemoryContext implements RunContext {
   readonly session: string;
   readonly scope = { kind: "private" } as const;
   readonly input: string;
+  words: readonly string[] | undefined;
   readonly cwd = undefined;
   readonly workspace = "/tmp/workspace";
   readonly sessionFolder = "/tree/home/1000/agent/coder/session/default";
@@ -212,6 +244,8 @@ export class MemoryContext implements RunContext {
   readonly live: string[] = [];
   readonly phases: string[] = [];
   past: HistoryItem[] = [];
+  /** What an earlier run kept; a test may share it between contexts. */
+  kept = new Map<string, string>();
   /** What was asked, and who answers it. */
   readonly questions: ApprovalQuestion[] = [];
   decide: (question: ApprovalQuestion) => ApprovalDecision | Promise<ApprovalDecision> = () => ({
@@ -230,6 +264,14 @@ export class MemoryContext implements RunContext {
 
   history() {
     return this.past;
+  }
+
+  readKept(name: string) {
+    return this.kept.get(name);
+  }
+
+  keep(name: string, text: string) {
+    this.kept.set(name, text);
   }
 
   async toolCall(name: string, args: unknown, own?: string) {

@@ -28,6 +28,12 @@ export function offeredTools(
   return { tools: [tshTool, ...tools], direct };
 }
 
+/** What an executable agent has declared, refused or not: a call of it is told why it is refused. */
+export function declaredTools(controls: AgentControls): Offer {
+  const named = controls.tools.map((name) => ({ name, description: "", schema: {} }));
+  return { tools: [tshTool, ...named], direct: controls.tools };
+}
+
 /** One line a tool, as `tsh tools` answers. */
 export function toolListing(visible: readonly Authorized[]): string {
   const lines = visible

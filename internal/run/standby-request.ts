@@ -5,7 +5,9 @@ import { authorize, type Question, visibleTools } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
 import type { StandbyRequest } from "../launch/mod.ts";
 import type { RunContext } from "../session/mod.ts";
+import { placeOf } from "./capability.ts";
 import type { ExecutorOptions } from "./environment.ts";
+import { usableModels } from "./models.ts";
 
 export function standbyRequest(
   options: ExecutorOptions,
@@ -20,6 +22,7 @@ export function standbyRequest(
   };
   const { verdict } = authorize({ tree, agent, controls, server, question });
   const visible = visibleTools({ tree, agent, controls, server }).map((one) => one.tool);
+  const control = options.sockets?.place(placeOf(context, controls.uid));
   return {
     agent,
     controls,
@@ -29,6 +32,8 @@ export function standbyRequest(
     home: homeOf(options, context, controls),
     network: verdict.allowed,
     visible,
+    models: usableModels({ tree, agent, controls, server }),
+    ...(control === undefined ? {} : { control }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(cwd === undefined ? {} : { cwd }),
   };

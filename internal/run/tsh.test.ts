@@ -4,6 +4,11 @@ import { parseTsh, type TshCommand, tshTool } from "./tsh.ts";
 
 test.each<[string[], TshCommand]>([
   [["tools"], { kind: "tools" }],
+  [["loads"], { kind: "loads" }],
+  [["load", "bash"], { kind: "load", names: ["bash"] }],
+  [["pin", "a", "b"], { kind: "pin", names: ["a", "b"] }],
+  [["unload", "bash"], { kind: "unload", names: ["bash"] }],
+  [["unpin", "bash"], { kind: "unpin", names: ["bash"] }],
   [["which", "fs.read"], { kind: "which", name: "fs.read" }],
   [["help", "fs.read"], { kind: "help", name: "fs.read" }],
   [["fs.read", '{"path":"a"}'], { kind: "tool", name: "fs.read", args: { path: "a" } }],
@@ -36,7 +41,10 @@ test.each([
   [{ args: ["tools", "x"] }],
   [{ args: ["help"] }],
   [{ args: ["which", "a", "b"] }],
-  [{ args: ["load", "bash"] }],
+  [{ args: ["load"] }],
+  [{ args: ["loads", "bash"] }],
+  [{ args: ["config"] }],
+  [{ args: ["exit"] }],
   [{ args: ["tsh", "tools"] }],
   [{ args: ["fs.read"] }],
   [{ args: ["fs.read", "a", "b"] }],

@@ -11,6 +11,8 @@ export const tshTool: ModelTool = {
     'args is the tool\'s name and its input as one JSON object: ["fs.read","{\\"path\\":\\"a.md\\"}"].',
     'Some take plain words too: ["fs.read","a.md"], ["shell.exec","ls","-l"].',
     '["tools"] lists the tools, ["help","NAME"] shows a tool\'s schema, ["which","NAME"] its place.',
+    '["load","NAME"] keeps a tool\'s description and schema before you, ["pin","NAME"] for good;',
+    '["unload","NAME"] and ["unpin","NAME"] take it back, ["loads"] lists them.',
     "It is no host shell: only tools found through CTX_PATH run, each checked by policy.",
   ].join(" "),
   schema: {
@@ -30,15 +32,23 @@ export const tshTool: ModelTool = {
   },
 };
 
-/** Words that the host answers itself. */
-const builtins = ["tools", "which", "help"] as const;
+/** Words that the host answers itself, by what they take. */
+const builtins = {
+  none: ["tools", "loads"],
+  one: ["which", "help"],
+  some: ["load", "unload", "pin", "unpin"],
+} as const;
 
-/** Words of the terminal's tsh that have no meaning in a call of this version. */
-const later = new Set(["load", "unload", "pin", "unpin", "loads", "config", "exit"]);
+/** Words of the terminal's tsh that mean nothing in a call, and what does. */
+const terminalWords: Readonly<Record<string, string>> = {
+  config: "loads shows the bounds of tsh.d/config, which a person or the tool tsh.config changes",
+  exit: "a call ends with its answer",
+};
 
 export type TshCommand =
-  | { readonly kind: "tools" }
-  | { readonly kind: "which" | "help"; readonly name: string }
+  | { readonly kind: (typeof builtins.none)[number] }
+  | { readonly kind: (typeof builtins.one)[number]; readonly name: string }
+  | { readonly kind: (typeof builtins.some)[number]; readonly names: readonly string[] }
   | { readonly kind: "tool"; readonly name: string; readonly args: unknown };
 
 /** Input fields by position, for tools that take plain words. */
@@ -58,22 +68,32 @@ const positional: Readonly<Record<string, (words: readonly string[]) => unknown>
 export function parseTsh(args: unknown): TshCommand {
   const words = wordsOf(args);
   const [name = "", ...rest] = words;
-  const builtin = builtins.find((word) => word === name);
-  if (builtin === "tools") {
-    return rest.length === 0 ? { kind: "tools" } : fail("EINVAL", "tsh tools takes no argument");
-  }
-  if (builtin !== undefined) {
-    const [subject] = rest;
-    if (subject !== undefined && rest.length === 1) return { kind: builtin, name: subject };
-    return fail("EINVAL", `tsh ${builtin} takes one tool name`);
-  }
-  if (later.has(name)) {
-    return fail("EINVAL", `tsh ${name} is not available in this version`, {
-      hint: "every visible tool can be run without loading it",
-    });
+  const builtin = builtinOf(name, rest);
+  if (builtin !== undefined) return builtin;
+  if (Object.hasOwn(terminalWords, name)) {
+    const hint = terminalWords[name] ?? "";
+    return fail("EINVAL", `tsh ${name} is a word of the terminal and not of a call`, { hint });
   }
   if (name === tshTool.name) return fail("EINVAL", "tsh does not run itself");
   return { kind: "tool", name, args: inputOf(name, rest) };
+}
+
+/** Undefined when the name is no built-in. */
+function builtinOf(name: string, rest: readonly string[]): TshCommand | undefined {
+  const none = builtins.none.find((word) => word === name);
+  if (none !== undefined) {
+    return rest.length === 0 ? { kind: none } : fail("EINVAL", `tsh ${none} takes no argument`);
+  }
+  const one = builtins.one.find((word) => word === name);
+  if (one !== undefined) {
+    const [subject] = rest;
+    if (subject !== undefined && rest.length === 1) return { kind: one, name: subject };
+    return fail("EINVAL", `tsh ${one} takes one tool name`);
+  }
+  const some = builtins.some.find((word) => word === name);
+  if (some === undefined) return undefined;
+  if (rest.length > 0) return { kind: some, names: rest };
+  return fail("EINVAL", `tsh ${some} takes at least one tool name`);
 }
 
 function wordsOf(args: unknown): readonly string[] {

@@ -30,6 +30,7 @@ export { manualFiles, manualTopics } from "./manual.ts";
 export { materializeModel, modelObjectName } from "./materialize.ts";
 export { loadModel, type ModelObject, modelName, resolveAlias } from "./model.ts";
 export { objectMetadata } from "./object-file.ts";
+export { appendObjectLog, objectLogBytesMax, objectLogLineBytesMax } from "./object-log.ts";
 export {
   agentNames,
   modelAliases,

@@ -1,0 +1,130 @@
+// What the programs of one run may ask of their host: whether a tool may run, an answer of a model,
+// and a new text for a prompt control of the agent itself. Who asks was judged by the socket; here it
+// is decided what comes of it, by the same authority and the same records as for the run itself.
+
+import { coded, fail } from "../abi/mod.ts";
+import { authorize, type Question, type Verdict } from "../authority/mod.ts";
+import type {
+  AuthorizeRequest,
+  Decision,
+  Refusal,
+  Reply,
+  UpdateRequest,
+} from "../capability/mod.ts";
+import type { AgentControls } from "../control/mod.ts";
+import type { RunPlace, RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
+import type { RunContext } from "../session/mod.ts";
+import { appendObjectLog, loadAgent, type ToolObject, updatePrompt } from "../tree/mod.ts";
+import type { ExecutorOptions } from "./environment.ts";
+import { ModelUse } from "./model-use.ts";
+import { explainHint, refusalReason } from "./report.ts";
+import type { UsageSum } from "./usage.ts";
+
+/** The capability socket of a run, opened when its first program is about to start. */
+export class RunCapability implements RunSocketHandlers {
+  readonly #options: ExecutorOptions;
+  readonly #context: RunContext;
+  readonly #models: ModelUse;
+  #socket: RunSocket | undefined;
+  #closed = false;
+
+  constructor(options: ExecutorOptions, context: RunContext, usage: UsageSum) {
+    this.#options = options;
+    this.#context = context;
+    this.#models = new ModelUse(options, context, usage);
+  }
+
+  open(): void {
+    const { sockets, tree } = this.#options;
+    if (this.#socket !== undefined || this.#closed || sockets === undefined) return;
+    const { agent, session, run } = this.#context;
+    const { uid: peerUid } = loadAgent(tree, agent);
+    const folder = sockets.place(placeOf(this.#context, peerUid));
+    this.#socket = sockets.open({ agent, session, run, peerUid, folder, handlers: this });
+  }
+
+  /** Cuts what is still being answered. May be called more than once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#socket?.close();
+  }
+
+  /** The record comes first, so that no text is ever replaced without one. */
+  async update({ request_id, control, content }: UpdateRequest): Promise<Reply> {
+    const { agent, session, run } = this.#context;
+    this.#requireRunning();
+    await this.#context.agentUpdate(control, content);
+    try {
+      updatePrompt(this.#options.tree, agent, control, content);
+    } catch (thrown) {
+      const { code, message } = coded(thrown);
+      await this.#context.note(
+        code,
+        `agent.update failed: ${message}`,
+        `agent/${agent}.d/${control}`,
+      );
+      throw thrown;
+    }
+    return { request_id, ok: true, agent, session, run, control };
+  }
+
+  async authorize({ request_id, name }: AuthorizeRequest): Promise<Reply | Refusal> {
+    this.#requireRunning();
+    const { tree, server } = this.#options;
+    const { agent, session, run } = this.#context;
+    const controls = loadAgent(tree, agent);
+    const question: Question = { object: { class: "tool", name }, permission: "execute" };
+    const { verdict, tool } = authorize({ tree, agent, controls, server, question });
+    const decision = decisionOf(agent, controls, verdict, tool);
+    const { allowed } = decision;
+    const event = { type: "tool.authorize", session, run, tool: name, allowed };
+    appendObjectLog(tree, `agent/${agent}.d/log`, event);
+    if (allowed) return { request_id, ok: true, decision };
+    const reason = verdict.allowed ? askedReason : refusalReason(verdict);
+    const message = `tool "${name}" is refused for agent "${agent}": ${reason}; ${explainHint(agent, question)}`;
+    return { request_id, ok: false, code: verdict.code ?? "EACCES", message, decision };
+  }
+
+  useModel: RunSocketHandlers["useModel"] = (request, emit, signal) => {
+    this.#requireRunning();
+    return this.#models.answer(request, emit, signal);
+  };
+
+  #requireRunning(): void {
+    const { signal } = this.#context;
+    if (signal.aborted || this.#closed) fail("ECANCELED", "the run is over");
+  }
+}
+
+/** The socket's folder belongs to the session, so that a sandbox can be built before its run. */
+export function placeOf(
+  { agent, session, scope }: Pick<RunContext, "agent" | "session" | "scope">,
+  peerUid: number,
+): RunPlace {
+  const named = scope.kind === "shared" ? `shared:${scope.space}` : scope.kind;
+  return { agent, session, scope: named, peerUid };
+}
+
+/** Nobody is asked about a call that the host does not make itself. */
+const askedReason = "approval is asked, which only a call of the agent itself can be";
+
+function decisionOf(
+  agent: string,
+  { approval }: AgentControls,
+  verdict: Verdict,
+  tool: ToolObject | undefined,
+): Decision {
+  const layers = verdict.layers.map(({ layer, allowed, because, at }) => ({
+    layer: layer as string,
+    allowed,
+    because,
+    ...(at === undefined ? {} : { at }),
+  }));
+  const asked = approval === "ask";
+  if (asked) {
+    const at = `agent/${agent}.d/approval`;
+    layers.push({ layer: "approval", allowed: false, because: askedReason, at });
+  }
+  const path = tool === undefined ? {} : { path: tool.viewPath };
+  return { allowed: verdict.allowed && !asked, ...path, layers };
+}
