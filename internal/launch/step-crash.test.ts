@@ -1,0 +1,140 @@
+// The gates of a step: whoever is killed with SIGKILL before they open, the program has not run and no
+// process is left. The launch root is bubblewrap's outer process, which starts out as setpriv.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { configurations, whyNot } from "../../testdata/sandbox/configurations.ts";
+import type { Scene } from "../../testdata/sandbox/scene.ts";
+
+const missing = whyNot();
+if (missing !== undefined) console.log(`SKIP killed steps: ${missing}`);
+
+const holder = new URL("../../testdata/sandbox/hold-step.ts", import.meta.url).pathname;
+
+/** Kills of each kind, in each way of running an agent. */
+const kills = process.env["CTX_LONG"] === "1" ? 100 : 8;
+/** Every so many is killed once it stands; the others at a moment before. */
+const standingEvery = 4;
+const slowMs = 3_600_000;
+/** Past it a process that should have ended counts as one that never will. */
+const waitMsMax = 20_000;
+
+const victims = ["the server", "the launch root", "both, the server first", "both, the root first"];
+
+for (const configuration of configurations) {
+  describe.skipIf(missing !== undefined)(`a step before its gate (${configuration.name})`, () => {
+    const agent = `step-${process.pid}-${configuration.kernelUid}`;
+    let scene: Scene;
+    let wholeMs = 0;
+    beforeAll(async () => {
+      scene = configuration.scene();
+      const program = join(scene.source, "agent", agent);
+      writeFileSync(program, "#!/bin/sh\ntouch /workspace/ran\n");
+      chmodSync(program, 0o755);
+      const held = await hold();
+      const begun = performance.now();
+      await held.until("standing");
+      wholeMs = performance.now() - begun;
+      await held.end();
+    });
+    afterAll(() => rmSync(scene.base, { recursive: true, force: true }));
+
+    async function hold() {
+      const argv = [process.execPath, holder, JSON.stringify(scene), agent];
+      const child = Bun.spawn([...configuration.as, ...argv], {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "inherit",
+        env: { HOME: "/tmp", PATH: "/usr/bin:/bin" },
+      });
+      const lines = new Lines(child.stdout);
+      await lines.until("root ");
+      return {
+        root: Number(/root ([0-9]+)/.exec(lines.text)?.[1]),
+        server: child.pid,
+        until: (word: string) => lines.until(word),
+        async end() {
+          kill(child.pid);
+          await child.exited;
+          return await lines.rest();
+        },
+        exited: child.exited,
+      };
+    }
+
+    for (const victim of victims) {
+      test(
+        `has run nothing and leaves nothing when ${victim} is killed`,
+        async () => {
+          let stood = 0;
+          for (let round = 0; round < kills; round += 1) {
+            const held = await hold();
+            if (round % standingEvery === 0) await held.until("standing");
+            else await Bun.sleep((round / kills) * wholeMs);
+            if (victim !== "the launch root" && !victim.endsWith("root first")) kill(held.server);
+            if (victim !== "the server") kill(held.root);
+            if (victim.endsWith("root first")) kill(held.server);
+            // A server that lives on is told at once that its launch failed, unless it stood.
+            const said = await held.end();
+            if (said.includes("standing")) stood += 1;
+          }
+          const end = performance.now() + waitMsMax;
+          while (processesOf(agent).length > 0 && performance.now() < end) await Bun.sleep(10);
+          expect(processesOf(agent)).toEqual([]);
+          expect(readdirSync(scene.workspace)).toEqual([]);
+          expect(stood).toBeGreaterThanOrEqual(kills / standingEvery);
+          // Moments before it stood were hit too, or the test shows little.
+          expect(stood).toBeLessThan(kills);
+        },
+        slowMs,
+      );
+    }
+  });
+}
+
+class Lines {
+  text = "";
+  readonly #reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> };
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+  }
+
+  async until(word: string): Promise<void> {
+    while (!this.text.includes(word)) {
+      if (!(await this.#more())) throw new Error(`"${word}" never came, but: ${this.text}`);
+    }
+  }
+
+  async rest(): Promise<string> {
+    while (await this.#more());
+    return this.text;
+  }
+
+  async #more(): Promise<boolean> {
+    const { done, value } = await this.#reader.read();
+    if (value !== undefined) this.text += new TextDecoder().decode(value);
+    return !done;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
+
+/** The agent's name stands in every command line of a launch of it, and in the holder's. */
+function processesOf(agent: string): string[] {
+  return readdirSync("/proc").filter((name) => {
+    if (!/^[0-9]+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").includes(agent);
+    } catch {
+      return false;
+    }
+  });
+}
