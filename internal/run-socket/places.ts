@@ -3,13 +3,14 @@
 
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fail } from "../abi/mod.ts";
 import { placesMax } from "./bounds.ts";
 import type { RunPlace } from "./types.ts";
 
 export class Places {
   readonly #base: string;
-  /** By name, the one that was asked for last at the end; the number is of runs that use it. */
-  readonly #users = new Map<string, number>();
+  /** Paths, the one that was asked for last at the end, with whether a run is open there. */
+  readonly #inUse = new Map<string, boolean>();
 
   constructor(base: string) {
     this.#base = base;
@@ -20,38 +21,36 @@ export class Places {
     const { agent, session, scope, peerUid } = place;
     const whole = [agent, session, scope, String(peerUid)].join("\0");
     const digest = new Bun.CryptoHasher("sha256").update(whole).digest("hex");
-    const name = `kept-${digest.slice(0, 32)}`;
-    const users = this.#users.get(name);
-    this.#users.delete(name);
-    this.#users.set(name, users ?? 0);
-    const path = join(this.#base, name);
-    if (users === undefined) {
+    const path = join(this.#base, digest.slice(0, 32));
+    const inUse = this.#inUse.get(path);
+    this.#inUse.delete(path);
+    this.#inUse.set(path, inUse ?? false);
+    if (inUse === undefined) {
       makeFolder(path, peerUid);
-      this.#limit();
+      this.#limit(path);
     }
     return path;
   }
 
-  /** A run begins to use the folder; gives back what ends that. */
+  /** A run begins to use the folder; gives back what ends that. Throws `busy` for one that has a run. */
   use(path: string): () => void {
-    const name = path.slice(this.#base.length + 1);
-    const users = this.#users.get(name) ?? 0;
-    this.#users.set(name, users + 1);
-    return () => this.#users.set(name, (this.#users.get(name) ?? 1) - 1);
+    if (this.#inUse.get(path)) fail("busy", "another run of this session is open");
+    this.#inUse.set(path, true);
+    return () => this.#inUse.set(path, false);
   }
 
-  #limit(): void {
-    for (const [name, users] of this.#users) {
-      if (this.#users.size <= placesMax) return;
-      if (users > 0) continue;
-      this.#users.delete(name);
-      rmSync(join(this.#base, name), { recursive: true, force: true });
+  #limit(newest: string): void {
+    for (const [path, inUse] of this.#inUse) {
+      if (this.#inUse.size <= placesMax) return;
+      if (inUse || path === newest) continue;
+      this.#inUse.delete(path);
+      rmSync(path, { recursive: true, force: true });
     }
   }
 }
 
 /** An empty folder that only the server and, by searching it, the peer's uid can use. */
-export function makeFolder(path: string, peerUid: number): void {
+function makeFolder(path: string, peerUid: number): void {
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path);
   chmodSync(path, peerUid === process.geteuid?.() ? 0o700 : 0o711);

@@ -2,7 +2,7 @@
 // tested with sandboxes in sandbox.test.ts.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   type Answer,
@@ -314,27 +314,28 @@ describe("the folder of a run", () => {
     expect(other.folder).not.toBe(second.folder);
   });
 
-  test("is another one while a run with the same names is open", async () => {
-    const first = stage.open({}, { run: "run-1" });
-    const second = stage.open({}, { run: "run-2" });
-    expect(second.folder).not.toBe(first.folder);
+  test("has one run at a time, and the other sessions have theirs", async () => {
+    const first = stage.open();
+    expect(() => stage.open({}, { run: "run-2" })).toThrow("another run of this session is open");
+    const second = stage.open({}, { session: "other", run: "run-2" });
     const connection = await connect(first);
     expect(await ask(connection, update("a"))).toMatchObject({ ok: true });
     const other = await connect(second);
     expect(await ask(other, update("a"))).toEqual(refused("a", "EACCES"));
+    await first.close();
+    await stage.open({}, { run: "run-2" }).close();
   });
 
-  test("is gone when the run is closed, however often, and so are its connections", async () => {
+  test("is empty when the run is closed, however often, and its connections are gone", async () => {
     const socket = stage.open();
     const connection = await connect(socket);
     expect(await ask(connection, authorize("a"))).toMatchObject({ ok: true });
     await Promise.all([socket.close(), socket.close()]);
-    expect(existsSync(socket.folder)).toBe(false);
+    expect(readdirSync(socket.folder)).toEqual([]);
     expect(await answerOf(connection)).toBeUndefined();
-    expect(readdirSync(join(stage.runtime, "capability"))).toEqual([]);
   });
 
-  test("and what an earlier server left there is removed at the start", () => {
+  test("that an earlier server left is removed at the start", () => {
     const left = join(stage.runtime, "capability", "left");
     mkdirSync(left);
     writeFileSync(join(left, "control.sock"), "");

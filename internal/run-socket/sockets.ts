@@ -1,5 +1,5 @@
-// The capability sockets of a server: a folder for each open run, named by the digest of agent and
-// session, with one socket in it. The folder is what a sandbox gets to see, so it holds nothing else.
+// The capability sockets of a server: in the folder of a session one socket while a run of it is open.
+// The folder is what a sandbox gets to see, so it holds nothing else.
 
 import { chmodSync, closeSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openPath } from "../os/mod.ts";
 import { listenLines } from "../sock/mod.ts";
 import { Attempts } from "./attempts.ts";
 import { runConnectionsMax } from "./bounds.ts";
-import { makeFolder, Places } from "./places.ts";
+import { Places } from "./places.ts";
 import { refusalLine, serveConnection } from "./serve.ts";
 import type { OpenRun, RunSocket, RunSockets, RunSocketsOptions } from "./types.ts";
 
@@ -22,54 +22,24 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
   mkdirSync(base);
   // Each agent searches it for its own folder and lists nothing.
   chmodSync(base, 0o711);
-  const taken = new Set<string>();
   const places = new Places(base);
   return {
     place: (place) => places.of(place),
     open(run) {
-      if (run.folder !== undefined) {
-        const done = places.use(run.folder);
-        try {
-          return openRun(options, run, run.folder, done);
-        } catch (error) {
-          done();
-          throw error;
-        }
-      }
-      const name = freeName(run, taken);
-      taken.add(name);
+      const release = places.use(run.folder);
       try {
-        return openRun(options, run, join(base, name), () => taken.delete(name));
+        return openRun(options, run, release);
       } catch (error) {
-        taken.delete(name);
+        release();
         throw error;
       }
     },
   };
 }
 
-/** Runs of one session in two scopes can be open at once; then the later one has a number. */
-function freeName({ agent, session }: OpenRun, taken: ReadonlySet<string>): string {
-  const digest = new Bun.CryptoHasher("sha256").update(`${agent}\0${session}`).digest("hex");
-  const name = digest.slice(0, 32);
-  for (let count = 1; ; count++) {
-    const numbered = count === 1 ? name : `${name}-${count}`;
-    if (!taken.has(numbered)) return numbered;
-  }
-}
-
-function openRun(
-  options: RunSocketsOptions,
-  run: OpenRun,
-  path: string,
-  onRemoved: () => void,
-): RunSocket {
+function openRun(options: RunSocketsOptions, run: OpenRun, release: () => void): RunSocket {
   const own = run.peerUid === process.geteuid?.();
-  const remove = () => {
-    if (run.folder === undefined) rmSync(path, { recursive: true, force: true });
-  };
-  if (run.folder === undefined) makeFolder(path, run.peerUid);
-  const folder = openPath(path, "folder");
+  const folder = openPath(run.folder, "folder");
   const serving = new Set<Promise<void>>();
   const served = {
     run,
@@ -97,11 +67,10 @@ function openRun(
       server.close();
       await Promise.allSettled(serving);
       closeSync(folder);
-      remove();
-      onRemoved();
+      release();
     };
     return {
-      folder: path,
+      folder: run.folder,
       close() {
         closing ??= close();
         return closing;
@@ -109,7 +78,6 @@ function openRun(
     };
   } catch (error) {
     closeSync(folder);
-    remove();
     throw error;
   }
 }

@@ -48,9 +48,9 @@ export interface OpenRun {
   readonly run: string;
   /** The uid that the run's processes have on the host. */
   readonly peerUid: number;
+  /** A path that `place` gave for the run's session; one run at a time may be open in it. */
+  readonly folder: string;
   readonly handlers: RunSocketHandlers;
-  /** A folder of `place`; without it the run gets one of its own, which goes with it. */
-  readonly folder?: string;
 }
 
 /** Whose folder it is; the next run of the same has it again. */
@@ -65,7 +65,7 @@ export interface RunPlace {
 export interface RunSocket {
   /** Host folder that holds `control.sock`; it is bound read-only at /run/cortexfs. */
   readonly folder: string;
-  /** Cuts every connection, waits for the handlers, removes the socket, and a folder of its own. */
+  /** Cuts every connection, waits for the handlers, removes the socket. */
   close(): Promise<void>;
 }
 

@@ -41,11 +41,11 @@ export class Stage {
   });
   readonly #open: RunSocket[] = [];
 
-  open(handlers: Partial<RunSocketHandlers> = {}, run: Partial<OpenRun> = {}): RunSocket {
+  open(handlers: Partial<RunSocketHandlers> = {}, change: Partial<OpenRun> = {}): RunSocket {
+    const run = { ...own, peerUid: process.getuid?.() ?? 0, ...change };
     const socket = this.sockets.open({
-      ...own,
-      peerUid: process.getuid?.() ?? 0,
       ...run,
+      folder: change.folder ?? this.sockets.place({ ...run, scope: "private" }),
       handlers: {
         update: async ({ op, request_id, control }) => {
           this.served.push(`${op} ${request_id}`);
