@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { addModel } from "../packaging/demo/model.ts";
 import { dist, World } from "../testdata/e2e/world.ts";
 import { startModelServer } from "../testdata/model-server/server.ts";
+import { answerTimes } from "./capability.ts";
 import { decodeRatio } from "./decode.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
@@ -35,6 +36,7 @@ try {
   // A model in the server itself, so that nothing but the call is between its two frames.
   await choose("debug/script");
   for (const result of await toolCallRatios(world)) within = print(result) && within;
+  for (const result of await answerTimes(world)) within = print(result) && within;
 } finally {
   await world.destroy();
   await model.stop();
