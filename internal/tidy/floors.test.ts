@@ -33,6 +33,12 @@ const refused: readonly (readonly [string, string, string])[] = [
   ["internal/nowhere/a.ts", "", "has no floor"],
   ["cmd/ctx/a.ts", `import { x } from "../ctxd/serve.ts";`, "another program's"],
   ["internal/run/a.test.ts", `import { x } from "../launch/plan.ts";`, "past the door"],
+  ["internal/run/a.ts", `import { x } from "../../sdk/agent.ts";`, "past the door"],
+  ["sdk/a.ts", `import type { X } from "../internal/abi/mod.ts";`, `"node:" alone`],
+  ["sdk/a.ts", `import * as z from "zod";`, `"node:" alone`],
+  ["sdk/a.ts", `import "./b.ts";`, `"node:" alone`],
+  ["sdk/a.ts", `import { x } from "bun";`, `"node:" alone`],
+  ["sdk/a.test.ts", `import { x } from "../internal/launch/plan.ts";`, "past the door"],
 ];
 
 for (const [path, text, why] of refused) {
@@ -49,6 +55,8 @@ const allowed: readonly (readonly [string, string])[] = [
   ["internal/run/a.ts", `import { x } from "../launch/mod.ts";`],
   ["cmd/ctx/main.ts", `await import("./send.ts"); import "../../internal/cli/mod.ts";`],
   ["internal/control/a.ts", "const x = new Date(0);"],
+  ["sdk/a.ts", `import { x } from "node:fs"; process.exit(0);`],
+  ["sdk/a.test.ts", `import { x } from "../internal/launch/mod.ts"; import "./a.ts";`],
 ];
 
 for (const [path, text] of allowed) {

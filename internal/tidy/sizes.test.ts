@@ -8,7 +8,9 @@ const mainLinesMax = 40;
 const filesMin = 60;
 
 /** Files that may be longer, each with the reason why a split would read worse. */
-const longFiles: Readonly<Record<string, string>> = {};
+const longFiles: Readonly<Record<string, string>> = {
+  "sdk/agent.ts": "an author takes this one file along",
+};
 
 const files = sourceFiles();
 

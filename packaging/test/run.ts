@@ -29,7 +29,7 @@ const checks = [
   ["knip", "--no-progress"],
 ] as const;
 
-const patterns = ["cmd", "internal", "packaging", "testdata", "bench"];
+const patterns = ["cmd", "internal", "sdk", "packaging", "testdata", "bench"];
 
 function testFiles(): string[] {
   const glob = new Glob(`{${patterns.join(",")}}/**/*.test.ts`);
