@@ -9,6 +9,7 @@ import { CodedError, fail } from "../abi/mod.ts";
 import { memoryFile, type ProcessStamp, pipe, processFacts, streamPair } from "../os/mod.ts";
 import {
   encodeArguments,
+  type GateNews,
   type GateOpening,
   gateReady,
   gateScript,
@@ -21,6 +22,7 @@ import { firstProcess } from "./first-process.ts";
 import { explainFailure, sandboxHealth } from "./health.ts";
 import { startJanitor } from "./janitor.ts";
 import { endTree } from "./kill.ts";
+import { endOrphans } from "./orphans.ts";
 import { hostProgram } from "./programs.ts";
 import { type Chunks, firstBytes, firstText, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
@@ -49,8 +51,8 @@ export interface StartOptions {
   readonly arguments: readonly string[];
   readonly seccomp: Uint8Array;
   readonly program: readonly string[];
-  /** The program's CTX_RUN_ID, unless the release brings it. */
-  readonly run?: string | undefined;
+  /** What the program is told at its start, unless the release brings it. */
+  readonly news?: GateNews;
   /** One stream for both outputs, in order of arrival. */
   readonly combined: boolean;
   /** What the program reads; without it /dev/null; "later" when the release brings it. */
@@ -81,7 +83,7 @@ export interface RunningSandbox extends StandingSandbox {
 
 export interface LatePayload {
   readonly opening: GateOpening;
-  readonly run?: string | undefined;
+  readonly news?: GateNews;
   /** The text of a command. */
   readonly stdin?: Uint8Array;
   /** What the program that was started early reads; at most `warmInputBytesMax`. */
@@ -102,8 +104,8 @@ export interface GatedSandbox extends StandingSandbox {
 }
 
 export async function startSandbox(options: StartOptions): Promise<RunningSandbox> {
-  const { run } = options;
-  return (await standSandbox(options)).release({ opening: { kind: "program" }, run });
+  const { news = {} } = options;
+  return (await standSandbox(options)).release({ opening: { kind: "program" }, news });
 }
 
 export async function standSandbox(options: StartOptions): Promise<GatedSandbox> {
@@ -134,6 +136,8 @@ export async function standSandbox(options: StartOptions): Promise<GatedSandbox>
     return gated(standing, child, channels, stderr);
   } catch (error) {
     await shut(child, channels, stderr);
+    // Killed in the step in which it would have woken its child, bubblewrap leaves that one waiting.
+    if (child.signalCode !== null) endOrphans();
     throw error instanceof CodedError || !options.signal.aborted ? error : cancelled(error);
   }
 }
@@ -152,7 +156,7 @@ function gated(
     release(late) {
       try {
         if (late?.stdin) writeStdin(channels, late.stdin);
-        writeSync(channels.gate, gateToken(late?.opening, late?.run));
+        writeSync(channels.gate, gateToken(late?.opening, late?.news));
         if (late?.warm) writeSync(channels.warm as number, late.warm);
       } catch (error) {
         // The gate is gone already, so nothing will run; its exit status says so.

@@ -1,5 +1,5 @@
 // The environment of a tool and of a step: a fixed list, the agent's own lines, nothing of the host's.
-// bubblewrap adds PWD and the gate CTX_RUN_ID.
+// bubblewrap adds PWD, the gate CTX_RUN_ID and CTX_STEP.
 
 import { basename, dirname } from "node:path";
 import { commandPath } from "../sandbox/mod.ts";
@@ -18,9 +18,9 @@ export function toolEnvironment(request: OfAgent & Pick<LaunchRequest, "tool">) 
   return env;
 }
 
-export function stepEnvironment(request: OfAgent & Pick<StepRequest, "step" | "window">) {
-  const { step, window } = request;
-  const env = agentEnvironment(request).set("CTX_STEP", String(step));
+export function stepEnvironment(request: OfAgent & Pick<StepRequest, "window">) {
+  const { window } = request;
+  const env = agentEnvironment(request);
   if (window === undefined) return env;
   return env
     .set("CTX_CONTEXT_WINDOW_TOKENS", String(window.tokens))

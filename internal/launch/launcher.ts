@@ -10,11 +10,18 @@ import { gitEntries, newGitEntries } from "./git.ts";
 import { drain, OutputWindow } from "./output.ts";
 import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch, planStep } from "./plan.ts";
+import {
+  latePayload,
+  planStandby,
+  prepareStandby,
+  prepareStep,
+  releasedStandby,
+} from "./prepare.ts";
 import { preparedCall, refuseChanged } from "./prepared.ts";
 import { explained, refusalOf } from "./refusal.ts";
 import { Semaphore } from "./semaphore.ts";
-import { checkStanding, Stand } from "./stand.ts";
-import { latePayload, planStandby, prepareStandby, Standbys } from "./standby.ts";
+import { Stand } from "./stand.ts";
+import { Standbys } from "./standby.ts";
 import { checkStdin, runStep, stepRefusal } from "./step.ts";
 import type { StepIo, StepOutcome, StepRequest } from "./step-types.ts";
 import type {
@@ -61,7 +68,11 @@ export function createLauncher(options: LauncherOptions): Launcher {
       const release = await permits.acquire(signal);
       try {
         const plan = planStep(options, folders, request);
-        return await runStep({ request, io, signal, plan, live });
+        const next = () => {
+          if (closing.signal.aborted || !standbys.room(permits.idle)) return;
+          prepareStep(standbys, request, plan, live);
+        };
+        return await runStep({ request, io, signal, plan, live, standbys, next });
       } finally {
         release();
       }
@@ -85,7 +96,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
     step: (request, io) => tracked(step(request, io)),
     prepare(request, { resting } = { resting: false }) {
       // A sandbox for nobody yet must not take the place of one that somebody waits for.
-      if (closing.signal.aborted || standbys.has(request)) return;
+      if (closing.signal.aborted || standbys.has(request, "call")) return;
       if (!standbys.room(permits.idle)) return;
       prepareStandby(standbys, request, planStandby(options, folders, request), live);
       if (resting) standbys.rest(request);
@@ -120,17 +131,18 @@ interface Call {
 }
 
 async function runPlan(call: Call): Promise<LaunchOutcome> {
-  const { request, plan, payload, live, signal } = call;
+  const { request, plan, payload, live, signal, standbys } = call;
   const before = gitEntries(plan.watched);
   const stand = new Stand(request, plan, live);
   try {
-    const ready = await releasedStandby(call, stand);
+    const late = latePayload(payload, request.run);
+    const ready = late && (await releasedStandby(standbys, "call", { ...call, stand }, late));
     const sandbox =
       ready ??
       (await startSandbox({
         ...stand.options(signal),
         program: payload.program,
-        run: request.run,
+        news: { run: request.run },
         combined: payload.combined,
         stdin: payload.stdin,
       }));
@@ -142,25 +154,6 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
   } finally {
     await stand.end();
   }
-}
-
-/** The session's standby with its gate open, if there is one that this call can use. */
-async function releasedStandby(
-  { request, plan, payload, standbys }: Call,
-  stand: Stand,
-): Promise<RunningSandbox | undefined> {
-  const late = latePayload(payload, request.run);
-  if (late === undefined) return undefined;
-  const taken = await standbys.take(request, plan);
-  if (taken === undefined) return undefined;
-  stand.adopt(taken.stand);
-  try {
-    checkStanding(taken.sandbox, plan);
-  } catch {
-    await taken.sandbox.discard();
-    return undefined;
-  }
-  return taken.sandbox.release(late);
 }
 
 async function finish(

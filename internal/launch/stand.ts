@@ -46,7 +46,6 @@ export class Stand {
       register: (root) => this.#enter(root),
       prepare: async (standing) => {
         checkStanding(standing, plan);
-        if (plan.program !== undefined) checkStartable(standing, plan.program, plan.spec.env);
         const noexec = plan.spec.binds.filter((bind) => bind.noexec).map((bind) => bind.view);
         await forbidExecution(standing.init, noexec, plan.identity.become);
         if (plan.identity.kernelRoot) await limitProcesses(standing.init);
@@ -98,7 +97,9 @@ function filterFor(network: "none" | "granted"): Uint8Array {
 }
 
 /** bubblewrap resolves paths itself, later than the plan did; what it found must be the same. */
-export function checkStanding({ init }: StandingSandbox, plan: LaunchPlan): void {
+export function checkStanding(standing: StandingSandbox, plan: LaunchPlan): void {
+  const { init } = standing;
+  if (plan.program !== undefined) checkStartable(standing, plan.program, plan.spec.env);
   for (const { view, dev, ino } of plan.expected) {
     const facts = lstatSync(`/proc/${init.pid}/root${view}`, { bigint: true });
     if (facts.dev === dev && facts.ino === ino) continue;

@@ -34,7 +34,7 @@ for (const configuration of configurations) {
       chmodSync(program, 0o755);
       const held = await hold();
       const begun = performance.now();
-      await held.until("standing");
+      await held.until(/standing/);
       wholeMs = performance.now() - begun;
       await held.end();
     });
@@ -49,11 +49,11 @@ for (const configuration of configurations) {
         env: { HOME: "/tmp", PATH: "/usr/bin:/bin" },
       });
       const lines = new Lines(child.stdout);
-      await lines.until("root ");
+      await lines.until(/root [0-9]+\n/);
       return {
         root: Number(/root ([0-9]+)/.exec(lines.text)?.[1]),
         server: child.pid,
-        until: (word: string) => lines.until(word),
+        until: (word: RegExp) => lines.until(word),
         async end() {
           kill(child.pid);
           await child.exited;
@@ -63,6 +63,14 @@ for (const configuration of configurations) {
       };
     }
 
+    /** Waits until a server that lives on is told of it and is the only process left. */
+    async function alone({ server, until }: Awaited<ReturnType<typeof hold>>) {
+      await until(/standing|failed/);
+      const others = () => processesOf(agent).filter((pid) => pid !== `${server}`);
+      await none(others);
+      expect(others()).toEqual([]);
+    }
+
     for (const victim of victims) {
       test(
         `has run nothing and leaves nothing when ${victim} is killed`,
@@ -70,17 +78,16 @@ for (const configuration of configurations) {
           let stood = 0;
           for (let round = 0; round < kills; round += 1) {
             const held = await hold();
-            if (round % standingEvery === 0) await held.until("standing");
+            if (round % standingEvery === 0) await held.until(/standing/);
             else await Bun.sleep((round / kills) * wholeMs);
             if (victim !== "the launch root" && !victim.endsWith("root first")) kill(held.server);
             if (victim !== "the server") kill(held.root);
             if (victim.endsWith("root first")) kill(held.server);
-            // A server that lives on is told at once that its launch failed, unless it stood.
+            if (victim === "the launch root") await alone(held);
             const said = await held.end();
             if (said.includes("standing")) stood += 1;
           }
-          const end = performance.now() + waitMsMax;
-          while (processesOf(agent).length > 0 && performance.now() < end) await Bun.sleep(10);
+          await none(() => processesOf(agent));
           expect(processesOf(agent)).toEqual([]);
           expect(readdirSync(scene.workspace)).toEqual([]);
           expect(stood).toBeGreaterThanOrEqual(kills / standingEvery);
@@ -101,9 +108,9 @@ class Lines {
     this.#reader = stream.getReader();
   }
 
-  async until(word: string): Promise<void> {
-    while (!this.text.includes(word)) {
-      if (!(await this.#more())) throw new Error(`"${word}" never came, but: ${this.text}`);
+  async until(word: RegExp): Promise<void> {
+    while (!word.test(this.text)) {
+      if (!(await this.#more())) throw new Error(`${word} never came, but: ${this.text}`);
     }
   }
 
@@ -117,6 +124,12 @@ class Lines {
     if (value !== undefined) this.text += new TextDecoder().decode(value);
     return !done;
   }
+}
+
+/** Waits until there is none, or for so long that there will always be some. */
+async function none(look: () => readonly string[]): Promise<void> {
+  const end = performance.now() + waitMsMax;
+  while (look().length > 0 && performance.now() < end) await Bun.sleep(10);
 }
 
 function kill(pid: number): void {

@@ -55,6 +55,8 @@ async function launched({ change, signal, onStdout }: More = {}) {
     signal: signal ?? new AbortController().signal,
     onStdout: onStdout ?? ((bytes) => void chunks.push(bytes)),
   });
+  // What was prepared for the next step is tested elsewhere; here each step has a sandbox of its own.
+  await launcher.discard(stepRequest(scene));
   expect(launcher.live()).toEqual([]);
   return { ...outcome, stdout: Buffer.concat(chunks).toString() };
 }

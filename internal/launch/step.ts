@@ -8,8 +8,10 @@ import { endOrStop } from "./ending.ts";
 import { gitEntries, newGitEntries } from "./git.ts";
 import { drain, OutputTail } from "./output.ts";
 import type { LaunchPlan } from "./plan.ts";
+import { releasedStandby } from "./prepare.ts";
 import { explained, refusalOf } from "./refusal.ts";
 import { Stand } from "./stand.ts";
+import type { Standbys } from "./standby.ts";
 import type { StepIo, StepOutcome, StepRequest } from "./step-types.ts";
 import type { LiveLaunch } from "./types.ts";
 
@@ -22,6 +24,9 @@ export interface Step {
   readonly signal: AbortSignal;
   readonly plan: LaunchPlan & { readonly program: AgentProgramPlan };
   readonly live: Set<LiveLaunch>;
+  readonly standbys: Standbys;
+  /** Called once its program runs: meanwhile the sandbox of the next one can be built. */
+  next(): void;
 }
 
 /** What a reader threw, which is no failure of the launch. */
@@ -42,18 +47,20 @@ export function checkStdin({ length }: Uint8Array): void {
 }
 
 export async function runStep(step: Step): Promise<StepOutcome> {
-  const { request, plan, live, signal } = step;
+  const { request, plan, live, signal, standbys, next } = step;
   const before = gitEntries(plan.watched);
   const stand = new Stand(request, plan, live);
   try {
-    const sandbox = await startSandbox({
-      ...stand.options(signal),
-      program: [plan.program.view],
-      run: request.run,
-      combined: false,
-      // A file in memory: it takes everything at once, whether the program reads it or not.
-      stdin: request.stdin,
-    });
+    const news = { run: request.run, step: request.step };
+    // A file in memory: it takes everything at once, whether the program reads it or not.
+    const { stdin } = request;
+    const late = { opening: { kind: "program" }, news, stdin } as const;
+    const ready = await releasedStandby(standbys, "step", { request, plan, stand }, late);
+    const program = [plan.program.view];
+    const sandbox =
+      ready ??
+      (await startSandbox({ ...stand.options(signal), program, news, combined: false, stdin }));
+    next();
     const outcome = await finish(sandbox, step);
     return { ...outcome, newGit: newGitEntries(before, gitEntries(plan.watched)) };
   } catch (error) {

@@ -20,17 +20,26 @@ export type GateOpening =
 /** What a word of the opening line may be made of; the gate splits it at spaces. */
 const plainWord = /^[A-Za-z0-9._-]+$/;
 
-/**
- * The line that opens the gate. `run` becomes CTX_RUN_ID behind it: a sandbox may stand before the
- * run that uses it has begun.
- */
-export function gateToken(opening: GateOpening = { kind: "program" }, run?: string): string {
+/** What a sandbox is told when its gate opens, as it may stand before that is known. */
+export interface GateNews {
+  /** Becomes CTX_RUN_ID. */
+  readonly run?: string | undefined;
+  /** Becomes CTX_STEP; only of a run. */
+  readonly step?: number | undefined;
+}
+
+/** The line that opens the gate. */
+export function gateToken(
+  opening: GateOpening = { kind: "program" },
+  { run, step }: GateNews = {},
+): string {
   if (run !== undefined && !plainWord.test(run)) {
     throw new TypeError(`${JSON.stringify(run)} is no run that a gate could be told`);
   }
   const streams = opening.kind === "command" && opening.combined ? "joined" : "apart";
   const words = [opening.kind === "program" ? "go" : "cmd", streams];
-  return `${[...words, ...(run === undefined ? [] : [run])].join(" ")}\n`;
+  const news = run === undefined ? [] : step === undefined ? [run] : [run, `${step}`];
+  return `${[...words, ...news].join(" ")}\n`;
 }
 
 /**
@@ -63,7 +72,7 @@ export interface GateScriptOptions {
  */
 export function gateScript({ descriptor, combined, warm }: GateScriptOptions): string {
   const fd = `${descriptor}`;
-  const read = `read -r t a r <&${fd} || exit ${gateShutStatus}`;
+  const read = `read -r t a r s <&${fd} || exit ${gateShutStatus}`;
   return [
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
@@ -76,6 +85,7 @@ export function gateScript({ descriptor, combined, warm }: GateScriptOptions): s
     ...(warm === undefined ? [] : warmLines(fd, `${warm}`, read)),
     `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
     '[ -z "$r" ] || export CTX_RUN_ID="$r"',
+    '[ -z "$s" ] || export CTX_STEP="$s"',
     `if [ "$t" = cmd ]; then`,
     `[ -n "$p" ] && { kill -9 "$p"; wait "$p"; } 2>/dev/null`,
     // The mark keeps the newlines at the command's end, which a substitution would drop.

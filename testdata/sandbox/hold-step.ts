@@ -1,6 +1,6 @@
 // Starts a step whose program would leave a file in the workspace, and never opens its gate:
 // `hold-step.ts SCENE AGENT`. Prints `starting`, the launch root's pid before any gate opens,
-// `standing` when the gate could be opened, `failed` when the launch ended before.
+// `standing` when the gate could be opened, `failed` when the launch ended before; stays in any case.
 
 import { join } from "node:path";
 import { standSandbox } from "../../internal/bwrap/mod.ts";
@@ -40,5 +40,6 @@ try {
   });
 } catch {
   console.log("failed");
+  // As a server does. What the launch left must not wait for the server's own end.
+  await new Promise((resolve) => setTimeout(resolve, 60_000));
 }
-process.exit(0);
