@@ -88,9 +88,8 @@ export class FileLog implements SessionLog {
   }
 
   keep(name: string, text: string): void {
-    if (this.#closing !== undefined) throw closedError(this.folder);
     // A session that was removed is not made again by what its last run leaves.
-    if (!this.inPlace) throw failure("session_locked", `"${this.folder}" was removed or replaced`);
+    if (this.#closing !== undefined || !this.inPlace) throw closedError(this.folder);
     this.#parts.keep(name, text);
   }
 
