@@ -1,5 +1,5 @@
 // How long a program in a run waits for its host: the answers to `tool.authorize` and `agent.update`
-// over the capability socket, timed inside of the sandbox, against a bare echo beside it.
+// over the capability socket, timed inside of the sandbox, beside a bare echo and a bare disk.
 
 import { appendFileSync, chmodSync, copyFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,11 +9,8 @@ import type { Result } from "./measure.ts";
 
 const script = resolve(import.meta.dir, "../testdata/run-socket/times.py");
 const rounds = 200;
-/** Of half of the answers. An update waits for the disk, once for its record and once for the text. */
-const secondsMax = 0.002;
-
-const requests = ["authorize", "update"] as const;
-const operations = { authorize: "tool.authorize", update: "agent.update" } as const;
+/** Of half of the answers; the disk's own time is not ours. */
+const millisecondsMax = 2;
 
 export async function answerTimes(world: World): Promise<Result[]> {
   const policy = join(world.source, "agent/coder.d/policy");
@@ -21,17 +18,30 @@ export async function answerTimes(world: World): Promise<Result[]> {
   const program = join(world.workspace, "times.py");
   copyFileSync(script, program);
   chmodSync(program, 0o755);
-  const times = await medians(world);
-  return requests.map((name) => ({
-    name: `answer to ${operations[name]}`,
-    value: times[name] / 1000,
-    limit: secondsMax,
-    unit: "s",
-    detail: `${times[name].toFixed(2)} ms, ${(times[name] / times.echo).toFixed(0)} bare echoes`,
-  }));
+  const { authorize, update, echo, disk } = await medians(world);
+  const echoes = (time: number) => `${time.toFixed(2)} ms, ${(time / echo).toFixed(0)} bare echoes`;
+  const common = { limit: millisecondsMax, unit: "ms" } as const;
+  return [
+    {
+      ...{ ...common, name: "answer to tool.authorize", value: authorize },
+      detail: echoes(authorize),
+    },
+    {
+      ...{ ...common, name: "answer to agent.update beyond the disk's time" },
+      value: Math.max(0, update - disk),
+      detail: `${echoes(update)}; the same writes alone ${disk.toFixed(2)} ms`,
+    },
+  ];
 }
 
-async function medians(world: World): Promise<Record<(typeof requests)[number] | "echo", number>> {
+interface Medians {
+  readonly echo: number;
+  readonly disk: number;
+  readonly authorize: number;
+  readonly update: number;
+}
+
+async function medians(world: World): Promise<Medians> {
   const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
   const cmd = `/usr/bin/python3 /workspace/times.py ${rounds}`;
   client.send({

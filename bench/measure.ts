@@ -5,7 +5,7 @@ export interface Result {
   readonly name: string;
   readonly value: number;
   readonly limit: number;
-  readonly unit: "times" | "s" | "MiB";
+  readonly unit: "times" | "s" | "ms" | "MiB";
   readonly detail: string;
 }
 

@@ -1,4 +1,4 @@
-"""Times answers of a capability socket from inside of a run, against a bare echo.
+"""Times answers of a capability socket from inside of a run, against a bare echo and a bare disk.
 
 times.py ROUNDS: prints one JSON object with the median milliseconds of each kind of request.
 """
@@ -64,17 +64,40 @@ def echoing():
     return Lines(mine)
 
 
+class Disk:
+    """What an update must do to the disk: a record that lasts, and a file that is replaced."""
+
+    def __init__(self, folder):
+        self.name = folder + "/.times"
+        self.folder = os.open(folder, os.O_RDONLY)
+        self.log = os.open(self.name + ".log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+
+    def ask(self, data):
+        begun = time.perf_counter()
+        os.write(self.log, data)
+        os.fdatasync(self.log)
+        fresh = os.open(self.name + ".new", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.write(fresh, data)
+        os.fsync(fresh)
+        os.close(fresh)
+        os.rename(self.name + ".new", self.name)
+        os.fsync(self.folder)
+        return (time.perf_counter() - begun) * 1000, b""
+
+
 host = connected(os.environ["CTX_CONTROL_SOCKET"])
 echo = echoing()
-times = {"echo": [], "authorize": [], "update": []}
+disk = Disk("/workspace")
+times = {"echo": [], "disk": [], "authorize": [], "update": []}
 for n in range(-5, rounds):
     for name, lines, data in (
         ("echo", echo, authorize(n)),
+        ("disk", disk, update(n)),
         ("authorize", host, authorize(n)),
         ("update", host, update(n)),
     ):
         taken, line = lines.ask(data)
-        if name != "echo" and json.loads(line).get("ok") is not True:
+        if lines is host and json.loads(line).get("ok") is not True:
             raise SystemExit(line.decode())
         if n >= 0:
             times[name].append(taken)
