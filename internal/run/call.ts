@@ -122,10 +122,12 @@ async function runTool(
       ? await approvedRequest(options, context, id, first, prepare)
       : first;
   options.serve?.();
-  touchTool(options, context, name);
   const { signal } = context;
   const onOutput = (text: string) => context.toolDelta(id, text);
-  const outcome = await options.launcher.run(request, { signal, onOutput });
+  const running = options.launcher.run(request, { signal, onOutput });
+  // While the tool runs, and never a reason for its call to fail.
+  touchTool(options, context, name);
+  const outcome = await running;
   const notice = await newGitNotice(context, outcome.newGit);
   return {
     status: outcome.status,

@@ -15,7 +15,7 @@ export interface DecodedToolContext {
 }
 
 export function encodeToolContext({ pinned, loaded, tracking, sketch }: ToolContext): string {
-  const counters = Array.from(sketch.counters, (one) => one.toString(16)).join("");
+  const counters = packed(sketch.counters).toHex();
   const { window, probation, protected: kept } = tracking;
   const { additions } = sketch;
   const value = { schema, pinned, loaded, window, probation, protected: kept, additions, counters };
@@ -71,6 +71,23 @@ function sketchOf(counters: unknown, additions: unknown) {
   if (!/^[0-9a-f]*$/.test(counters) || !Number.isInteger(additions)) return undefined;
   const count = additions as number;
   if (count < 0 || count >= sampleUses(toolEntriesMax)) return undefined;
-  const digits = Array.from(counters, (digit) => Number.parseInt(digit, counterMax + 1));
-  return { counters: Uint8Array.from(digits), additions: count };
+  return { counters: unpacked(Uint8Array.fromHex(counters)), additions: count };
+}
+
+/** Two counters a byte, so that each is one digit of the text. */
+function packed(counters: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(counters.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) {
+    bytes[at] = ((counters[2 * at] ?? 0) << 4) | (counters[2 * at + 1] ?? 0);
+  }
+  return bytes;
+}
+
+function unpacked(bytes: Uint8Array): Uint8Array {
+  const counters = new Uint8Array(bytes.length * 2);
+  bytes.forEach((byte, at) => {
+    counters[2 * at] = byte >> 4;
+    counters[2 * at + 1] = byte & counterMax;
+  });
+  return counters;
 }
