@@ -8,7 +8,8 @@ import type { ModelFrame, OpenRun, RunPlace } from "../run-socket/mod.ts";
 import { RunCapability } from "./capability.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { createExecutor } from "./executor.ts";
-import { MemoryContext, printing, saying, TestWorld } from "./fakes.ts";
+import { printing, saying } from "./fake-launcher.ts";
+import { MemoryContext, TestWorld } from "./fakes.ts";
 import { UsageSum } from "./usage.ts";
 
 const world = new TestWorld();
