@@ -20,7 +20,8 @@ export const spec: CommandSpec = {
   words: "[protocol] [kind]",
   summary: "Shows the kinds of a protocol, or what is promised about one kind.",
   positionals: {
-    protocol: "For example op, v1, v2, sdk-envelope, control, or interaction/v2; all without it",
+    protocol:
+      "For example op, v1, v2, sdk-envelope, control, tool-native, or interaction/v2; all without it",
     kind: "A kind of that protocol, for example send or hello",
   },
   options: {},

@@ -21,7 +21,10 @@ export const spec: CommandSpec = {
   summary: "Judges frames line by line: ok, or the code and the path that is wrong.",
   positionals: { file: "A file of lines; - or nothing is standard input" },
   options: {
-    abi: { type: "string", describe: "Protocol: op, v1, v2, sdk-envelope, control; else guessed" },
+    abi: {
+      type: "string",
+      describe: "Protocol: op, v1, v2, sdk-envelope, control, tool-native; else guessed",
+    },
   },
   examples: [
     ["abi verify frames.jsonl", "one line of verdict a line, exit status 2 when one is wrong"],

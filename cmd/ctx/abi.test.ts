@@ -23,7 +23,14 @@ function filesBelow(folder: string): string[] {
 test("abi lists every protocol with its bound; --json is one object a line", async () => {
   const { exit, out } = await place.ctx("abi");
   expect(exit).toBe(0);
-  const names = ["op/v1", "interaction/v1", "interaction/v2", "sdk-envelope/v1", "control/v1"];
+  const names = [
+    "op/v1",
+    "interaction/v1",
+    "interaction/v2",
+    "sdk-envelope/v1",
+    "control/v1",
+    "tool-native/v1",
+  ];
   expect(out.split("\n").map((line) => line.split(" ")[0])).toEqual([...names, ""]);
   const facts = (await place.ctx("abi", "--json")).out.trim().split("\n");
   expect(facts.map((line) => JSON.parse(line).name)).toEqual(names);
@@ -90,6 +97,7 @@ const recognised: readonly (readonly [string, string])[] = [
   ["sdk-envelope/v1/accept/invocation.json", "sdk-envelope/v1"],
   ["control/v1/accept/tool.authorize.json", "control/v1"],
   ["control/v1/accept/refusal.json", "control/v1"],
+  ["tool-native/v1/accept/result.json", "tool-native/v1"],
 ];
 
 for (const [path, name] of recognised) {

@@ -26,7 +26,7 @@ _ctx() {
         2:abi | 2:agent | 2:policy) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
         3:abi)
           case $previous in
-            show) names='op v1 v2 sdk-envelope control' ;;
+            show) names='op v1 v2 sdk-envelope control tool-native' ;;
             conformance) names='--socket' ;;
             *) compopt -o default; return ;;
           esac ;;

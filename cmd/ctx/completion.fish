@@ -8,7 +8,7 @@ function __ctx_words
         case 2:abi 2:agent 2:policy
             ctx completion names $words[2] 2>/dev/null
         case 3:abi
-            test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control
+            test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control tool-native
         case 2:completion
             printf '%s\n' bash zsh fish
         case 2:which

@@ -1,9 +1,10 @@
 // The protocols of `abi/`, each with its folder and its judge. What is said of one protocol by the
 // commands and by the tests is said of all of them through this table.
 
-import { fail, type Judgement, opLineBytesMax } from "../abi/mod.ts";
+import { fail, type Judgement, opLineBytesMax, toolOutputBytesMax } from "../abi/mod.ts";
 import { canonicalControl, judgeControl } from "../capability/mod.ts";
 import { canonicalEnvelope, judgeEnvelope } from "../envelope/mod.ts";
+import { canonicalToolNative, judgeToolNative } from "../tool-native/mod.ts";
 import { canonicalOp, canonicalV1, canonicalV2, judgeOp, judgeV1, judgeV2 } from "../wire/mod.ts";
 
 export interface Protocol {
@@ -57,6 +58,13 @@ export const protocols: readonly Protocol[] = [
     judge: judgeControl,
     canonical: canonicalControl,
   },
+  {
+    name: "tool-native/v1",
+    short: "tool-native",
+    lineBytesMax: toolOutputBytesMax,
+    judge: judgeToolNative,
+    canonical: canonicalToolNative,
+  },
 ];
 
 /** By name or short name. ENOENT with the names that there are. */
@@ -69,12 +77,14 @@ export function protocolNamed(name: string): Protocol {
 
 /**
  * The protocol that a line seems to be of, by the members that tell the wires apart. A frame that
- * two wires know, such as a `delta`, is of the first one that accepts it.
+ * two wires know, such as a `delta`, is of the first one that accepts it. A tool's input may be any
+ * object and is never guessed.
  */
 export function recognise(line: string): Protocol | undefined {
   const value = objectOf(line);
   if (value === undefined) return undefined;
-  const [op, v1, v2, envelope, control] = protocols as [
+  const [op, v1, v2, envelope, control, native] = protocols as [
+    Protocol,
     Protocol,
     Protocol,
     Protocol,
@@ -84,6 +94,7 @@ export function recognise(line: string): Protocol | undefined {
   if (value["abi"] === "cortexfs.interaction/v2") return v2;
   if (value["abi"] === "cortexfs.interaction/v1") return v1;
   if (typeof value["schema"] === "string") return envelope;
+  if (value["type"] === "result") return native;
   if ("ok" in value) return control;
   // Requests of both have an op; those of the capability socket alone have a request_id.
   if ("op" in value) {

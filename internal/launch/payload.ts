@@ -2,6 +2,7 @@
 // comes; any other tool is a program of the native protocol: one JSON object in, an answer out.
 
 import { fail } from "../abi/mod.ts";
+import { encodeToolInput } from "../tool-native/mod.ts";
 import type { LaunchRequest } from "./types.ts";
 
 /** One argument of a program (MAX_ARG_STRLEN of the kernel, with its NUL). Past it EMSGSIZE. */
@@ -33,7 +34,7 @@ export function payloadOf(request: LaunchRequest): Payload {
       // The runner is named instead of left to the first line: the folder that holds the generated
       // view may be mounted noexec, as /run is on many hosts.
       program: tool.builtin ? ["/ctx/bin/ctx", "exec", tool.viewPath] : [tool.viewPath],
-      stdin: new TextEncoder().encode(`${JSON.stringify(request.args)}\n`),
+      stdin: new TextEncoder().encode(encodeToolInput(request.args)),
       combined: false,
       timeoutMs: request.timeoutMs,
     };

@@ -16,6 +16,7 @@ const floors: Readonly<Record<string, number>> = {
   wire: 0,
   envelope: 0,
   capability: 0,
+  "tool-native": 0,
   window: 0,
   "tool-context": 0,
   os: 1,
@@ -54,6 +55,7 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   wire: ["frame", "interaction"],
   envelope: ["frame"],
   capability: ["frame"],
+  "tool-native": ["frame"],
   // A run is the conversation of these.
   run: ["authority", "launch", "model", "run-socket", "session"],
   // The daemon puts the services of its floor together and nothing else does.

@@ -40,6 +40,7 @@ test("every accept golden is verified by the compiled ctx as the frame it is", (
     "interaction/v2",
     "sdk-envelope/v1",
     "control/v1",
+    "tool-native/v1",
   ]) {
     const folder = join(base, "out", protocol, "accept");
     const names = readdirSync(folder);
