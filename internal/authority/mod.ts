@@ -6,4 +6,10 @@ export { type GatherInput, gatherFacts, type Server } from "./gather.ts";
 export { gateOf } from "./policy-layers.ts";
 export { authorizeProgram, programPath } from "./program.ts";
 export * from "./types.ts";
-export { type Authorized, authorize, type VisibleInput, visibleTools } from "./visible.ts";
+export {
+  type Authorized,
+  authorize,
+  type VisibleInput,
+  visibleModels,
+  visibleTools,
+} from "./visible.ts";

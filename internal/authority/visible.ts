@@ -41,6 +41,26 @@ export function visibleTools(input: VisibleInput): Authorized[] {
   return visible;
 }
 
+/** Names of the models that the agent may use, in the order of its policy, which has to name each. */
+export function visibleModels(input: VisibleInput): string[] {
+  const { policy, label } = input.controls;
+  const named = policy.lines.filter(
+    ({ subject, object, permission }) =>
+      subject === label.type && object.class === "model" && permission === "use",
+  );
+  const names = new Set(named.map(({ object }) => object.name));
+  const common = agentFacts(input);
+  return [...names].filter((name) => {
+    const question = { object: { class: "model", name }, permission: "use" } as const;
+    try {
+      return authorize({ ...input, question }, common).verdict.allowed;
+    } catch {
+      // A model that cannot be read says why when it is used.
+      return false;
+    }
+  });
+}
+
 /** A folder that cannot be listed hides its own tools and no others. */
 function namesIn(tree: Tree, folder: string): readonly string[] {
   try {
