@@ -11,7 +11,7 @@ import { decodeRatio } from "./decode.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
 import { startRatios } from "./start.ts";
-import { stepRatio } from "./step.ts";
+import { stepRatios } from "./step.ts";
 import { memoryAfterTurns, wholeSend } from "./turn.ts";
 
 const model = startModelServer({ mode: "script", instant: true });
@@ -19,7 +19,7 @@ const world = new World();
 let within = true;
 try {
   within = print(decodeRatio()) && within;
-  within = print(await stepRatio(dist)) && within;
+  for (const result of await stepRatios(dist)) within = print(result) && within;
   await world.bootstrap();
   const places = {
     source: world.source,

@@ -26,7 +26,10 @@ export interface AgentProgramPlan extends Expectation {
 }
 
 /** Throws EACCES for what is no executable regular file, ENOENT when there is none. */
-export function agentProgram(tree: Tree, { agent, program }: StepRequest): AgentProgramPlan {
+export function agentProgram(
+  tree: Tree,
+  { agent, program }: Pick<StepRequest, "agent" | "program">,
+): AgentProgramPlan {
   const { viewPath: view, hostPath: host } = program;
   if (view !== `/ctx/agent/${agent}`) fail("EINVAL", `"${view}" is no program of "${agent}"`);
   const object = relative(tree.source, host);

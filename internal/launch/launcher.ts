@@ -11,13 +11,7 @@ import { gitEntries, newGitEntries } from "./git.ts";
 import { drain, OutputWindow } from "./output.ts";
 import { type Payload, payloadOf } from "./payload.ts";
 import { type LaunchPlan, planLaunch, planStep } from "./plan.ts";
-import {
-  latePayload,
-  planStandby,
-  prepareStandby,
-  prepareStep,
-  releasedStandby,
-} from "./prepare.ts";
+import { Ahead, latePayload, releasedStandby } from "./prepare.ts";
 import { preparedCall, refuseChanged } from "./prepared.ts";
 import { explained, refusalOf } from "./refusal.ts";
 import { Semaphore } from "./semaphore.ts";
@@ -42,6 +36,8 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const running = new Set<Promise<unknown>>();
   const standbys = new Standbys(options.standbyMs);
   const closing = new AbortController();
+
+  const ahead = new Ahead({ options, folders, permits, live, standbys, closing: closing.signal });
 
   async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
     const signal = AbortSignal.any([io.signal, closing.signal]);
@@ -69,10 +65,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
       const release = await permits.acquire(signal);
       try {
         const plan = planStep(options, folders, request);
-        const next = () => {
-          if (closing.signal.aborted || !standbys.room(permits.idle)) return;
-          prepareStep(standbys, request, plan, live);
-        };
+        const next = () => ahead.step(request, plan);
         return await runStep({ request, io, signal, plan, live, standbys, next });
       } finally {
         release();
@@ -95,11 +88,9 @@ export function createLauncher(options: LauncherOptions): Launcher {
     },
     run: (request, io) => tracked(launch(request, io)),
     step: (request, io) => tracked(step(request, io)),
-    prepare(request, { resting } = { resting: false }) {
-      // A sandbox for nobody yet must not take the place of one that somebody waits for.
-      if (closing.signal.aborted || standbys.has(request, "call")) return;
-      if (!standbys.room(permits.idle)) return;
-      prepareStandby(standbys, request, planStandby(options, folders, request), live);
+    prepare(request, { resting = false, step } = {}) {
+      if (step !== undefined) ahead.step({ ...request, ...step });
+      ahead.call(request);
       if (resting) standbys.rest(request);
     },
     wake: (session) => standbys.wake(session),

@@ -67,7 +67,7 @@ export function planLaunch(
 export function planStep(
   options: LauncherOptions,
   folders: GeneratedFolders,
-  request: StepRequest,
+  request: StandbyRequest & Pick<StepRequest, "program" | "window">,
 ): LaunchPlan & { readonly program: AgentProgramPlan } {
   const program = agentProgram(options.tree, request);
   const env = stepEnvironment(request);

@@ -3,12 +3,14 @@
 import {
   type LatePayload,
   type RunningSandbox,
+  type StartOptions,
   standSandbox,
   warmInputBytesMax,
 } from "../bwrap/mod.ts";
 import type { GeneratedFolders } from "./generated.ts";
 import type { Payload } from "./payload.ts";
-import { type LaunchPlan, planLaunch } from "./plan.ts";
+import { type LaunchPlan, planLaunch, planStep } from "./plan.ts";
+import type { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
 import type { StandbyKind, Standbys } from "./standby.ts";
 import type { StepRequest } from "./step-types.ts";
@@ -20,69 +22,78 @@ import type { LauncherOptions, LiveLaunch, StandbyRequest } from "./types.ts";
  */
 const standbyProgram = ["/ctx/bin/ctx", "exec", "-"];
 
-/** The plan of a call of which only the tool is missing; undefined when no tool could use it. */
-export function planStandby(
-  options: LauncherOptions,
-  folders: GeneratedFolders,
-  request: StandbyRequest,
-): LaunchPlan | undefined {
-  const tool = request.visible.find(({ builtin }) => builtin);
-  if (tool === undefined) return undefined;
-  try {
-    return planLaunch(options, folders, { ...request, tool, args: {}, timeoutMs: 0 });
-  } catch {
-    // The call itself will meet the reason and report it.
-    return undefined;
+export interface AheadInput {
+  readonly options: LauncherOptions;
+  readonly folders: GeneratedFolders;
+  readonly permits: Semaphore;
+  readonly live: Set<LiveLaunch>;
+  readonly standbys: Standbys;
+  readonly closing: AbortSignal;
+}
+
+export type StepAhead = StandbyRequest & Pick<StepRequest, "program" | "window">;
+
+/** Starts standbys in the background while nobody waits for a sandbox. */
+export class Ahead {
+  readonly #of: AheadInput;
+
+  constructor(of: AheadInput) {
+    this.#of = of;
+  }
+
+  /** For a built-in tool, of which no other part of the plan depends on which one it is. */
+  call(request: StandbyRequest): void {
+    const tool = request.visible.find(({ builtin }) => builtin);
+    if (tool === undefined || !this.#room(request, "call")) return;
+    const { options, folders } = this.#of;
+    const plan = planned(() =>
+      planLaunch(options, folders, { ...request, tool, args: {}, timeoutMs: 0 }),
+    );
+    const start = { program: standbyProgram, combined: false, stdin: "later", warm: true } as const;
+    if (plan !== undefined) this.#add(request, "call", plan, start);
+  }
+
+  /** For the agent's program; `plan` is that of a step before. It is taken for the very same alone. */
+  step(request: StepAhead, plan?: LaunchPlan): void {
+    if (!this.#room(request, "step")) return;
+    const { options, folders } = this.#of;
+    const made = plan ?? planned(() => planStep(options, folders, request));
+    const start = { program: [request.program.viewPath], combined: false, stdin: "later" } as const;
+    if (made !== undefined) this.#add(request, "step", made, start);
+  }
+
+  /** A sandbox for nobody yet must not take the place of one that somebody waits for. */
+  #room(request: StandbyRequest, kind: StandbyKind): boolean {
+    const { closing, standbys, permits } = this.#of;
+    if (closing.aborted || standbys.has(request, kind)) return false;
+    return standbys.room(permits.idle);
+  }
+
+  #add(
+    request: StandbyRequest,
+    kind: StandbyKind,
+    plan: LaunchPlan,
+    start: Pick<StartOptions, "program" | "combined" | "stdin" | "warm">,
+  ): void {
+    this.#of.standbys.add(request, kind, plan, async (signal) => {
+      const stand = new Stand(request, plan, this.#of.live);
+      try {
+        return { sandbox: await standSandbox({ ...stand.options(signal), ...start }), stand };
+      } catch {
+        await stand.end();
+        return undefined;
+      }
+    });
   }
 }
 
-/** Starts the session's standby in the background. */
-export function prepareStandby(
-  standbys: Standbys,
-  request: StandbyRequest,
-  plan: LaunchPlan | undefined,
-  live: Set<LiveLaunch>,
-): void {
-  if (plan === undefined) return;
-  standbys.add(request, "call", plan, async (signal) => {
-    const stand = new Stand(request, plan, live);
-    try {
-      const sandbox = await standSandbox({
-        ...stand.options(signal),
-        program: standbyProgram,
-        combined: false,
-        stdin: "later",
-        warm: true,
-      });
-      return { sandbox, stand };
-    } catch {
-      await stand.end();
-      return undefined;
-    }
-  });
-}
-
-/**
- * Starts a standby for the session's next step in the background, with the plan of this one: it is
- * taken only when that one's is the same.
- */
-export function prepareStep(
-  standbys: Standbys,
-  request: StepRequest,
-  plan: LaunchPlan,
-  live: Set<LiveLaunch>,
-): void {
-  const { viewPath } = request.program;
-  standbys.add(request, "step", plan, async (signal) => {
-    const stand = new Stand(request, plan, live);
-    try {
-      const start = { program: [viewPath], combined: false, stdin: "later" } as const;
-      return { sandbox: await standSandbox({ ...stand.options(signal), ...start }), stand };
-    } catch {
-      await stand.end();
-      return undefined;
-    }
-  });
+/** Undefined when it fails: the call or step itself will meet the reason and report it. */
+function planned(plan: () => LaunchPlan): LaunchPlan | undefined {
+  try {
+    return plan();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The session's standby with its gate open, if there is one for this plan; `stand` takes it over. */

@@ -156,10 +156,24 @@ describe.skipIf(missing !== undefined)("the sandbox of the next step", () => {
     process.kill(first.pid, "SIGKILL");
     while (sameProcess(first)) await Bun.sleep(1);
     expect(await step()).toMatchObject({ early: false, exit: 0 });
-    const next = await standing();
+    await standing();
+    const root = launcher.live()[0]?.root;
     await launcher.discard(stepRequest(scene));
-    expect(sameProcess(next)).toBe(false);
+    expect(root && sameProcess(root)).toBe(false);
     expect(launcher.live()).toEqual([]);
+  });
+
+  test("can be asked for before the first one", async () => {
+    installProgram(scene, program("first"));
+    await launcher.discard(stepRequest(scene));
+    const { program: of, window } = stepRequest(scene);
+    launcher.prepare({ ...stepRequest(scene), visible: [] }, { step: { program: of, window } });
+    await standing();
+    expect((await step({ visible: [] })).early).toBe(true);
+    installProgram(scene, "", 0o644);
+    await launcher.discard(stepRequest(scene));
+    launcher.prepare(stepRequest(scene), { step: { program: of, window } });
+    expect(await step()).toMatchObject({ code: "EACCES" });
   });
 
   test("does not take a place that somebody waits for", async () => {

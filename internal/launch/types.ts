@@ -107,6 +107,12 @@ export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs" |
 /** Whose a prepared sandbox is. */
 export type SessionOfAgent = Pick<LaunchRequest, "agent" | "session" | "scope">;
 
+export interface PrepareOptions {
+  /** No run of the session goes on. */
+  readonly resting?: boolean;
+  readonly step?: Pick<StepRequest, "program" | "window">;
+}
+
 /** The folders that a request for a run names. */
 export type WorkFolders = Pick<LaunchRequest, "agent" | "controls" | "home" | "workspace" | "cwd">;
 
@@ -124,10 +130,10 @@ export interface Launcher {
   step(request: StepRequest, io: StepIo): Promise<StepOutcome>;
   /**
    * Makes a sandbox ready for the session's next built-in tool, of whatever run, so that its call need
-   * not wait for one. Best effort: never rejects, never runs anything, at most one a session, none
-   * while launches wait.
+   * not wait for one; with `step` for the next step of the agent's program before that. Best effort:
+   * never rejects, never runs anything, at most one of each a session, none while launches wait.
    */
-  prepare(request: StandbyRequest, options?: { readonly resting: boolean }): void;
+  prepare(request: StandbyRequest, options?: PrepareOptions): void;
   /** A run of the session begins or goes on. Whether one is prepared for it already. */
   wake(session: SessionOfAgent): boolean;
   /**
