@@ -11,8 +11,9 @@ import { openPath, throughFolder } from "../os/mod.ts";
 /** Bytes of one received line with its LF; more than any protocol allows. Past it the talk fails. */
 const receivedLineBytesMax = 8 * 1024 * 1024;
 
-/** Lines received and not yet looked at. Past it the socket is not read until they are. */
+/** Lines received and not yet looked at, and their characters. Past either nothing more is read. */
 const waitingLinesMax = 1024;
+const waitingCharsMax = 2 * receivedLineBytesMax;
 
 export type Received = LineResult | "end" | "late";
 
@@ -20,6 +21,7 @@ export class TalkConnection {
   readonly #socket: Socket;
   readonly #decoder = new LineDecoder(receivedLineBytesMax);
   readonly #waiting: (LineResult | "end")[] = [];
+  #waitingChars = 0;
   #unsent = 0;
   #wake: (() => void) | undefined;
 
@@ -75,25 +77,37 @@ export class TalkConnection {
     this.#socket.destroy();
   }
 
-  /** The next line without taking it; "end" when the server has closed, "late" at the deadline. */
+  /**
+   * The next line without taking it; "end" when the server has closed, "late" past the deadline, also
+   * when there is a line: a server that never stops talking is as late as one that says nothing.
+   */
   async peek(deadline: number): Promise<Received> {
     for (;;) {
+      if (performance.now() >= deadline) return "late";
       const [first] = this.#waiting;
       if (first !== undefined) return first;
-      if (!(await this.#pause(deadline))) return "late";
+      await this.#pause(deadline);
     }
   }
 
   /** Takes what `peek` gave. The end stays. */
   drop(): void {
-    if (this.#waiting[0] !== "end") this.#waiting.shift();
-    if (this.#waiting.length < waitingLinesMax) this.#socket.resume();
+    const [first] = this.#waiting;
+    if (first === undefined || first === "end") return;
+    this.#waiting.shift();
+    this.#waitingChars -= charsOf(first);
+    if (!this.#isFull()) this.#socket.resume();
   }
 
   #take(results: readonly LineResult[]): void {
     this.#waiting.push(...results);
-    if (this.#waiting.length >= waitingLinesMax) this.#socket.pause();
+    for (const result of results) this.#waitingChars += charsOf(result);
+    if (this.#isFull()) this.#socket.pause();
     this.#poke();
+  }
+
+  #isFull(): boolean {
+    return this.#waiting.length >= waitingLinesMax || this.#waitingChars >= waitingCharsMax;
   }
 
   #finish(): void {
@@ -119,6 +133,10 @@ export class TalkConnection {
     this.#wake = undefined;
     return happened;
   }
+}
+
+function charsOf(result: LineResult): number {
+  return result.ok ? result.line.length : 0;
 }
 
 /** Through the folder, so that a path of any length fits the address of a socket. */
