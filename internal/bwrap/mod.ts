@@ -1,6 +1,7 @@
 // The door of bubblewrap: the only module that starts it.
 
 export { forbidExecution, isPidMaxPrivate, limitProcesses } from "./adjust.ts";
+export { childDescriptors } from "./channels.ts";
 export { canFence } from "./fence.ts";
 export * from "./health.ts";
 export { stopJanitor } from "./janitor.ts";

@@ -7,8 +7,9 @@ import { plainSpec } from "../../testdata/sandbox/plain-spec.ts";
 import { CodedError } from "../abi/mod.ts";
 import { sameProcess } from "../os/mod.ts";
 import { bwrapArguments, type SandboxSpec, seccompProgram } from "../sandbox/mod.ts";
+import { childDescriptors } from "./channels.ts";
 import { hostProgram } from "./programs.ts";
-import { childDescriptors, type StartOptions, standSandbox, startSandbox } from "./start.ts";
+import { type StartOptions, standSandbox, startSandbox } from "./start.ts";
 
 const holder = new URL("../../testdata/sandbox/hold-launch.ts", import.meta.url).pathname;
 const missing = hostProgram("bwrap") === undefined;

@@ -6,18 +6,16 @@
 
 import { closeSync, writeSync } from "node:fs";
 import { CodedError, fail } from "../abi/mod.ts";
-import { memoryFile, type ProcessStamp, pipe, processFacts, streamPair } from "../os/mod.ts";
+import { type ProcessStamp, processFacts, sameProcess } from "../os/mod.ts";
 import {
-  encodeArguments,
   type GateNews,
   type GateOpening,
   gateReady,
   gateScript,
   gateToken,
   gateWarm,
-  type SandboxDescriptors,
 } from "../sandbox/mod.ts";
-import { fenceFile } from "./fence.ts";
+import { type Channels, fenceDescriptor, gateDescriptor, openChannels } from "./channels.ts";
 import { firstProcess } from "./first-process.ts";
 import { explainFailure, sandboxHealth } from "./health.ts";
 import { startJanitor } from "./janitor.ts";
@@ -26,11 +24,6 @@ import { endOrphans } from "./orphans.ts";
 import { hostProgram } from "./programs.ts";
 import { type Chunks, firstBytes, firstText, readChunks } from "./read.ts";
 import { type Identity, identityProgram } from "./setpriv.ts";
-
-/** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
-export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6 };
-const gateDescriptor = 5;
-const fenceDescriptor = 7;
 
 /** From spawn to a standing sandbox. Past it the launch fails with ETIMEDOUT. */
 const startMsMax = 30_000;
@@ -151,7 +144,8 @@ function gated(
   return {
     ...standing,
     get alive() {
-      return child.exitCode === null && child.signalCode === null;
+      // The kernel knows of its end before the event loop does.
+      return child.exitCode === null && child.signalCode === null && sameProcess(standing.root);
     },
     release(late) {
       try {
@@ -199,70 +193,6 @@ async function endedOrKilled(child: Bun.Subprocess): Promise<void> {
 
 function cancelled(cause: unknown): CodedError {
   return new CodedError("ECANCELED", "the launch was cancelled", { cause });
-}
-
-interface Channels {
-  readonly stdout: number;
-  readonly stderr: number;
-  readonly block: number;
-  readonly gate: number;
-  /** The host's own descriptor of a stdin that comes later. */
-  readonly stdin: number | undefined;
-  /** The host's end of the early program's input. */
-  readonly warm: number | undefined;
-  /** Descriptors of the child by number; a string is Bun's own word. */
-  readonly child: readonly (number | "ignore")[];
-  readonly fenced: boolean;
-  closeChild(): void;
-  closeGates(): void;
-  closeHost(): void;
-}
-
-function openChannels(options: StartOptions): Channels {
-  const opened: number[] = [];
-  const keep = <T extends number | [number, number]>(value: T): T => {
-    for (const fd of [value].flat()) opened.push(fd as number);
-    return value;
-  };
-  try {
-    const owner = options.identity;
-    const [outRead, outWrite] = keep(pipe(owner));
-    const [errorRead, errorWrite] = keep(pipe(owner));
-    const [block, blockChild] = keep(streamPair());
-    const [gate, gateChild] = keep(streamPair());
-    const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
-    const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
-    const late = options.stdin === "later";
-    const content = options.stdin === "later" ? new Uint8Array() : options.stdin;
-    const input = content && keep(memoryFile("stdin", content));
-    const fence = fenceFile(fenceDescriptor);
-    const fences = fence === undefined ? [] : [keep(fence)];
-    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter, ...fences];
-    if (input !== undefined && !late) childOnly.push(input);
-    const close = (list: number[]) => {
-      for (const fd of list.splice(0)) closeSync(fd);
-    };
-    const gates = [block, gate];
-    if (input !== undefined && late) gates.push(input);
-    const [warmRead, warm] = options.warm ? keep(pipe(owner)) : [undefined, undefined];
-    if (warmRead !== undefined) childOnly.push(warmRead);
-    if (warm !== undefined) gates.push(warm);
-    const early = warmRead === undefined ? [] : [warmRead];
-    return {
-      ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined, warm },
-      child: [
-        input ?? "ignore",
-        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
-      ],
-      fenced: fence !== undefined,
-      closeChild: () => close(childOnly),
-      closeGates: () => close(gates),
-      closeHost: () => close([outRead, errorRead, ...gates.splice(0)]),
-    };
-  } catch (error) {
-    for (const fd of opened) closeSync(fd);
-    throw error;
-  }
 }
 
 function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {

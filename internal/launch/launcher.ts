@@ -36,23 +36,18 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const running = new Set<Promise<unknown>>();
   const standbys = new Standbys(options.standbyMs);
   const closing = new AbortController();
-
   const ahead = new Ahead({ options, folders, permits, live, standbys, closing: closing.signal });
 
   async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
     const signal = AbortSignal.any([io.signal, closing.signal]);
     try {
-      const release = await permits.acquire(signal);
-      try {
+      return await permits.hold(signal, async () => {
         const payload = payloadOf(request);
         const plan = planLaunch(options, folders, request);
-        const { approved, tool } = request;
         // As late as can be: after the wait for a place, on the plan that is started.
-        if (approved) refuseChanged(tool.name, approved, preparedCall(options, request, plan));
+        if (request.approved) refuseChanged(request, preparedCall(options, request, plan));
         return await runPlan({ request, io, signal, plan, payload, live, standbys });
-      } finally {
-        release();
-      }
+      });
     } catch (error) {
       return refused(error);
     }
@@ -62,14 +57,11 @@ export function createLauncher(options: LauncherOptions): Launcher {
     const signal = AbortSignal.any([io.signal, closing.signal]);
     try {
       checkStdin(request.stdin);
-      const release = await permits.acquire(signal);
-      try {
+      return await permits.hold(signal, async () => {
         const plan = planStep(options, folders, request);
         const next = () => ahead.step(request, plan);
         return await runStep({ request, io, signal, plan, live, standbys, next });
-      } finally {
-        release();
-      }
+      });
     } catch (error) {
       return stepRefusal(error, signal);
     }

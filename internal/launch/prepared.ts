@@ -51,13 +51,14 @@ export function preparedCall(
   };
 }
 
-/** Throws ECANCELED, naming every part that is not what it was. */
-export function refuseChanged(name: string, before: PreparedCall, now: PreparedCall): void {
-  const changed = parts.filter((part) => before.parts[part] !== now.parts[part]);
+/** Throws ECANCELED, naming every part that is not what was approved. */
+export function refuseChanged({ tool, approved }: LaunchRequest, now: PreparedCall): void {
+  if (approved === undefined) return;
+  const changed = parts.filter((part) => approved.parts[part] !== now.parts[part]);
   if (changed.length === 0) return;
   const what = changed.map((part) => partNames[part]).join(", ");
   const verb = changed.length > 1 || changed[0] === "folders" ? "are" : "is";
-  fail("ECANCELED", `tool "${name}" was not run: ${what} ${verb} not what was approved`);
+  fail("ECANCELED", `tool "${tool.name}" was not run: ${what} ${verb} not what was approved`);
 }
 
 /** The files that run: of a built-in tool its object and the program that runs objects. */

@@ -41,6 +41,16 @@ export class Semaphore {
     return this.#once();
   }
 
+  /** Does the work with a permit. */
+  async hold<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
   #once(): () => void {
     let held = true;
     return () => {

@@ -1,0 +1,79 @@
+// The descriptors between the host and one launch: which there are, what number each has for the child,
+// and who closes what.
+
+import { closeSync } from "node:fs";
+import { memoryFile, pipe, streamPair } from "../os/mod.ts";
+import { encodeArguments, type SandboxDescriptors } from "../sandbox/mod.ts";
+import { fenceFile } from "./fence.ts";
+import type { StartOptions } from "./start.ts";
+
+/** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
+export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6 };
+export const gateDescriptor = 5;
+export const fenceDescriptor = 7;
+
+type ChannelOptions = Pick<StartOptions, "arguments" | "seccomp" | "identity" | "stdin" | "warm">;
+
+export interface Channels {
+  readonly stdout: number;
+  readonly stderr: number;
+  readonly block: number;
+  readonly gate: number;
+  /** The host's own descriptor of a stdin that comes later. */
+  readonly stdin: number | undefined;
+  /** The host's end of the early program's input. */
+  readonly warm: number | undefined;
+  /** Descriptors of the child by number; a string is Bun's own word. */
+  readonly child: readonly (number | "ignore")[];
+  readonly fenced: boolean;
+  closeChild(): void;
+  closeGates(): void;
+  closeHost(): void;
+}
+
+export function openChannels(options: ChannelOptions): Channels {
+  const opened: number[] = [];
+  const keep = <T extends number | [number, number]>(value: T): T => {
+    for (const fd of [value].flat()) opened.push(fd as number);
+    return value;
+  };
+  try {
+    const owner = options.identity;
+    const [outRead, outWrite] = keep(pipe(owner));
+    const [errorRead, errorWrite] = keep(pipe(owner));
+    const [block, blockChild] = keep(streamPair());
+    const [gate, gateChild] = keep(streamPair());
+    const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
+    const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
+    const late = options.stdin === "later";
+    const content = options.stdin === "later" ? new Uint8Array() : options.stdin;
+    const input = content && keep(memoryFile("stdin", content));
+    const fence = fenceFile(fenceDescriptor);
+    const fences = fence === undefined ? [] : [keep(fence)];
+    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter, ...fences];
+    if (input !== undefined && !late) childOnly.push(input);
+    const close = (list: number[]) => {
+      for (const fd of list.splice(0)) closeSync(fd);
+    };
+    const gates = [block, gate];
+    if (input !== undefined && late) gates.push(input);
+    const [warmRead, warm] = options.warm ? keep(pipe(owner)) : [undefined, undefined];
+    if (warmRead !== undefined) childOnly.push(warmRead);
+    if (warm !== undefined) gates.push(warm);
+    const early = warmRead === undefined ? [] : [warmRead];
+    return {
+      ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined, warm },
+      child: [
+        input ?? "ignore",
+        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
+      ],
+      fenced: fence !== undefined,
+      closeChild: () => close(childOnly),
+      closeGates: () => close(gates),
+      closeHost: () => close([outRead, errorRead, ...gates.splice(0)]),
+    };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+}
