@@ -60,6 +60,8 @@ const use = (model: string, content = "hi"): ModelUseRequest => ({
 
 describe("agent.update", () => {
   const file = (name: string) => join(world.source, "agent/coder.d", name);
+  const allowed = "allow coder_t tool:agent.update execute\n";
+  beforeEach(() => world.write("agent/coder.d/policy", allowed));
 
   test("is recorded, replaces the control whole and keeps owner and mode", async () => {
     world.write("agent/coder.d/system.md", "Before.\n");
@@ -90,6 +92,17 @@ describe("agent.update", () => {
     expect(readFileSync(file("system.md"), "utf8")).toBe("Before.\n");
     expect(context.records.map(({ type }) => type)).toEqual(["update", "note"]);
   });
+
+  for (const policy of ["agent/coder.d/policy", "tool/agent.update.d/policy"]) {
+    test(`is refused while ${policy} does not allow the tool, and writes nothing`, async () => {
+      world.write("agent/coder.d/system.md", "Before.\n");
+      world.write(policy, "");
+      const { context, capability } = serve();
+      await expect(capability.update(update())).rejects.toMatchObject({ code: "EACCES" });
+      expect(readFileSync(file("system.md"), "utf8")).toBe("Before.\n");
+      expect(context.records).toEqual([]);
+    });
+  }
 
   test("of a run that is over writes nothing", async () => {
     world.write("agent/coder.d/system.md", "Before.\n");

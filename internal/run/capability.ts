@@ -15,6 +15,7 @@ import type { AgentControls } from "../control/mod.ts";
 import type { RunPlace, RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { appendObjectLog, loadAgent, type ToolObject, updatePrompt } from "../tree/mod.ts";
+import { allowedTool } from "./allowed-tool.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { ModelUse } from "./model-use.ts";
 import { explainHint, refusalReason } from "./report.ts";
@@ -49,10 +50,14 @@ export class RunCapability implements RunSocketHandlers {
     await this.#socket?.close();
   }
 
-  /** The record comes first, so that no text is ever replaced without one. */
+  /**
+   * Needs what executing the tool of that name needs, so that no program goes around its policy. The
+   * record comes first, so that no text is ever replaced without one.
+   */
   async update({ request_id, control, content }: UpdateRequest): Promise<Reply> {
     const { agent, session, run } = this.#context;
     this.#requireRunning();
+    allowedTool(this.#options, agent, loadAgent(this.#options.tree, agent), updateTool);
     await this.#context.agentUpdate(control, content);
     try {
       updatePrompt(this.#options.tree, agent, control, content);
@@ -104,6 +109,8 @@ export function placeOf(
   const named = scope.kind === "shared" ? `shared:${scope.space}` : scope.kind;
   return { agent, session, scope: named, peerUid };
 }
+
+const updateTool = "agent.update";
 
 /** Nobody is asked about a call that the host does not make itself. */
 const askedReason = "approval is asked, which only a call of the agent itself can be";
