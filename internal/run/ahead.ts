@@ -7,8 +7,9 @@ import type { RunContext } from "../session/mod.ts";
 import { isModelAgent, loadAgent } from "../tree/mod.ts";
 import type { AnswerCall } from "./answer.ts";
 import type { ExecutorOptions } from "./environment.ts";
-import { standbyRequest } from "./standby-request.ts";
+import { programOf, standbyRequest } from "./standby-request.ts";
 import { tshTool } from "./tsh.ts";
+import { stepWindow } from "./window.ts";
 
 /**
  * How long a model thinks after a result, or a session rests after a run, before a sandbox is built.
@@ -51,6 +52,11 @@ export class SandboxAhead {
     if (isFileCall(call)) setImmediate(() => this.#prepare({}));
   }
 
+  /** The agent is a program, so every run of the session needs a sandbox for its first step. */
+  stepping(): void {
+    this.#used = true;
+  }
+
   /** Keeps one for the next run of a conversation with tools; else what stands is ended. */
   over(complete: boolean): void {
     this.#over = true;
@@ -78,8 +84,16 @@ export class SandboxAhead {
     try {
       const controls = loadAgent(tree, agent);
       // Where approval is asked it would stand there while a person thinks.
-      if (controls.approval === "ask" || !isModelAgent(tree, agent)) return;
+      if (controls.approval === "ask") return;
       const request = standbyRequest(this.#options, this.#context, controls);
+      if (!isModelAgent(tree, agent)) {
+        const program = programOf(this.#options, agent);
+        launcher.prepare(request, {
+          resting,
+          step: { program, window: stepWindow(tree, controls) },
+        });
+        return;
+      }
       const offered = request.visible.filter(({ name }) => controls.tools.includes(name));
       if (fileTools && !offered.some(({ name }) => isFileTool(name))) return;
       launcher.prepare(request, { resting });

@@ -138,7 +138,7 @@ async function runTool(
 }
 
 /** Hooks in a `.git` that a call made would run as the person who uses git there next. */
-async function newGitNotice(context: RunContext, paths: readonly string[]): Promise<string> {
+export async function newGitNotice(context: RunContext, paths: readonly string[]): Promise<string> {
   if (paths.length === 0 || context.signal.aborted) return "";
   const text = `a tool call made ${paths.join(", ")}: hooks in it would run as whoever uses git there`;
   await context.note("EACCES", text, `session/${context.session}`);

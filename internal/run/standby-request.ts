@@ -1,9 +1,9 @@
 // What a launch of a run is asked whatever tool it is for, from the files as they are now.
 
 import { dirname, join } from "node:path";
-import { authorize, type Question, visibleTools } from "../authority/mod.ts";
+import { authorize, programPath, type Question, visibleTools } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
-import type { StandbyRequest } from "../launch/mod.ts";
+import type { StandbyRequest, StepRequest } from "../launch/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { placeOf } from "./capability.ts";
 import type { ExecutorOptions } from "./environment.ts";
@@ -37,6 +37,14 @@ export function standbyRequest(
     ...(workspace === undefined ? {} : { workspace }),
     ...(cwd === undefined ? {} : { cwd }),
   };
+}
+
+/** Where the program of an executable agent is, in the view and on the host. */
+export function programOf(
+  { tree }: Pick<ExecutorOptions, "tree">,
+  agent: string,
+): StepRequest["program"] {
+  return { viewPath: programPath(agent), hostPath: join(tree.source, "agent", agent) };
 }
 
 /** A private session lies in the agent's home; any other session has none to derive it from. */

@@ -106,6 +106,27 @@ describe("a run of steps", () => {
     expect(new TextDecoder().decode(request?.stdin)).toEndWith('"observation":null}\n');
   });
 
+  test("a new .git that a step made is noted, as for a call", async () => {
+    launcher.program = async (request, io) => ({
+      ...(await printing(saying("made"))(request, io)),
+      newGit: ["/workspace/.git"],
+    });
+    const { context } = await send();
+    expect(context.records).toMatchObject([
+      { type: "note", code: "EACCES", text: expect.stringContaining("/workspace/.git") },
+      { type: "message", text: "made" },
+    ]);
+  });
+
+  test("a sandbox for the first step of the next run is kept, unless the run failed", async () => {
+    const { context } = await send();
+    expect(launcher.standbys).toEqual([`rest ${context.session}`]);
+    launcher.standbys.length = 0;
+    play([]);
+    await send();
+    expect(launcher.standbys).toEqual([`discard ${context.session}`]);
+  });
+
   test("eight calls and nine steps are a run, a ninth call ends it", async () => {
     launcher.program = (request, io) =>
       printing(request.step < 8 ? calling(`c${request.step}`) : saying("done"))(request, io);

@@ -2,9 +2,8 @@
 // The agent only prints; every call is decided, run and recorded by the host, and only the host says
 // how the run ends. A step that fails ends the run: nothing is resumed from what an agent said.
 
-import { join } from "node:path";
 import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
-import { authorizeProgram, programPath } from "../authority/mod.ts";
+import { authorizeProgram } from "../authority/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
 import {
   type CallFrame,
@@ -18,12 +17,12 @@ import {
 import type { StepOutcome as LaunchedStep, StepRequest } from "../launch/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { loadAgent } from "../tree/mod.ts";
-import { type Caller, runCall } from "./call.ts";
+import { type Caller, newGitNotice, runCall } from "./call.ts";
 import type { RunOptions } from "./environment.ts";
 import { buildInvocation } from "./invocation.ts";
 import { declaredTools } from "./offer.ts";
 import { refusalReason } from "./report.ts";
-import { standbyRequest } from "./standby-request.ts";
+import { programOf, standbyRequest } from "./standby-request.ts";
 import { logStderr, stderrExcerpt } from "./step-stderr.ts";
 import { toolContextOf } from "./tool-memory.ts";
 import type { UsageSum } from "./usage.ts";
@@ -35,6 +34,7 @@ export interface SteppedRun extends Omit<Caller, "offer"> {
 
 /** The agent's answer. Throws what ended the run instead, with the step that it ended at. */
 export async function runSteps({ options, context, usage, ahead }: SteppedRun): Promise<string> {
+  ahead.stepping();
   const run = new EnvelopeRun(context.run);
   let observation: Observation | null = null;
   for (let step = 0; step < runStartsMax; step += 1) {
@@ -86,6 +86,7 @@ async function runStep(given: Step): Promise<StepOutcome> {
     },
   });
   if (!signal.aborted) logStderr(options.tree, context, step, launched);
+  await newGitNotice(context, launched.newGit ?? []);
   return located(given, launched, outcomeOf(given, reader, launched));
 }
 
@@ -102,10 +103,6 @@ function launchable({ tree, server }: RunOptions, { agent }: RunContext): AgentC
       cause: thrown,
     });
   }
-}
-
-function programOf({ tree }: RunOptions, agent: string): StepRequest["program"] {
-  return { viewPath: programPath(agent), hostPath: join(tree.source, "agent", agent) };
 }
 
 /** What is shown or counted at once; a message waits for the end of its step. */

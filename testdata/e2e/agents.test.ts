@@ -6,12 +6,17 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync } from "node:
 import { join } from "node:path";
 import { leftoversAfterGrace, sandboxes } from "./leftovers.ts";
 import { answerOf, ProgramWorld, top } from "./program-world.ts";
+import type { RawClient } from "./raw-client.ts";
 import { isRoot } from "./world.ts";
 
 setDefaultTimeout(120_000);
 
 const world = new ProgramWorld();
 const stepTimeoutMs = 15_000;
+/** They do nothing but wait for their end, so they wait beside the others. */
+const slow = ["a hang", "no end by SIGTERM"];
+const started = new Map<string, RawClient>();
+const sessionOf = (name: string) => name.replaceAll(/[^a-zA-Z0-9]+/g, "-");
 
 /** A tool that answers what the golden observation says. */
 function makeTool(): void {
@@ -42,7 +47,9 @@ beforeAll(async () => {
     model: "debug/echo\n",
     policy: `${policy}allow coder_t model:debug/script use\n`,
   });
-  await world.serve(["--set", `step_timeout_ms=${stepTimeoutMs}`]);
+  // What waits for a next run is gone soon, so that what is left over can be told from it.
+  await world.serve(["--set", `step_timeout_ms=${stepTimeoutMs}`, "--set", "session_idle_ms=500"]);
+  for (const name of slow) started.set(name, world.send("bad", sessionOf(name), name));
 });
 afterAll(() => world.destroy());
 
@@ -76,13 +83,11 @@ describe("an agent that", () => {
     ["a fork bomb", "ETIMEDOUT", failure("ETIMEDOUT")],
     ["no end by SIGTERM", "ETIMEDOUT", failure("ETIMEDOUT")],
   ];
-  const sessionOf = (name: string) => name.replaceAll(/[^a-zA-Z0-9]+/g, "-");
-
   test.each(table)(
     "does %s ends with %s, once, and is usable afterwards",
     async (name, end, log) => {
       const session = sessionOf(name);
-      const client = world.send("bad", session, name);
+      const client = started.get(name) ?? world.send("bad", session, name);
       const done = await client.done();
       expect(done).toMatchObject(end === "ok" ? { status: "ok" } : { status: "error", code: end });
       expect(client.frames.filter(({ type }) => type === "done")).toHaveLength(1);
@@ -201,6 +206,24 @@ test("a program that may not be started is refused, with the reason", async () =
   expect(await client.done()).toMatchObject({ status: "error", code: "EACCES" });
   const error = client.frames.find(({ type }) => type === "error");
   expect(error?.["message"]).toContain("needs x to execute it");
+});
+
+test("a server that is killed leaves no step, and the run is closed and never resumed", async () => {
+  const client = world.send("bad", "killed", "no end by SIGTERM");
+  await client.until(({ type }) => type === "delta");
+  await world.stop("SIGKILL");
+  expect(await leftoversAfterGrace(world)).toEqual([]);
+  await world.serve();
+  const resumed = world.connect("bad").send({ op: "resume", session: "killed" });
+  expect(await resumed.done()).toMatchObject({ status: "interrupted" });
+  const again = world.send("bad", "killed", "well", "again-killed");
+  expect(await again.done()).toMatchObject({ status: "ok" });
+  const log = world.recorded("bad", "killed");
+  expect(log.filter((one) => one.startsWith("run.done"))).toEqual([
+    "run.done interrupted",
+    "run.done ok",
+  ]);
+  expect(log.filter((one) => one === "assistant")).toHaveLength(1);
 });
 
 test("nothing is left of the world's processes once its server has stopped", async () => {
