@@ -3,17 +3,10 @@
 // user serves himself.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dist, type Finished, isRoot, World } from "./world.ts";
+import { UserWorld } from "./user-world.ts";
+import { type Finished, World } from "./world.ts";
 
 const markdown = `---
 description: Keeps the notes of this project
@@ -23,54 +16,6 @@ perm: rw-
 ---
 You keep the notes.
 `;
-
-/** A world that is a user's own, also when the tests run as root. */
-class UserWorld extends World {
-  constructor() {
-    super();
-    if (!isRoot) return;
-    for (const name of ["current", "work", "run", "config", "secrets", "home"]) {
-      chownSync(join(this.base, name), this.uid, this.uid);
-    }
-    chmodSync(join(this.base, "run"), 0o700);
-  }
-
-  override async run(
-    argv: readonly string[],
-    options: Parameters<World["run"]>[1] = {},
-  ): Promise<Finished> {
-    if (!isRoot) return super.run(argv, options);
-    const [program = "", ...rest] = argv;
-    const id = String(this.uid);
-    const as = ["setpriv", `--reuid=${id}`, `--regid=${id}`, "--clear-groups", "--"];
-    const child = Bun.spawn([...as, join(dist, program), ...rest], {
-      cwd: options.cwd ?? this.workspace,
-      env: { ...this.env, ...options.env },
-      stdin: options.input === undefined ? "ignore" : new TextEncoder().encode(options.input),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [stdout, stderr, exit] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    return { exit, stdout, stderr };
-  }
-
-  override async bootstrap(): Promise<void> {
-    const done = await this.run(["ctx", "bootstrap", this.source]);
-    if (done.exit !== 0) throw new Error(`bootstrap failed: ${done.stdout}${done.stderr}`);
-  }
-
-  /** `ctx` starts the server by itself; it is stopped by its pid. */
-  override async destroy(): Promise<void> {
-    const { stdout } = await this.run(["ctx", "status", "--json"]);
-    const { pid } = JSON.parse(stdout || "{}") as { pid?: number | null };
-    if (pid) process.kill(pid, "SIGTERM");
-    await super.destroy();
-  }
-}
 
 interface Made {
   readonly missing: readonly {
