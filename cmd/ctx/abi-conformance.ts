@@ -11,8 +11,10 @@ import {
   type Outcome,
   playTalk,
   selectTalks,
+  skippedTalk,
   stepMsDefault,
   summaryOf,
+  type Talk,
   type TalkAbi,
   TalkConnection,
   talkFolders,
@@ -28,13 +30,16 @@ export const spec: CommandSpec = {
   words: "",
   summary:
     "Plays whole conversations against a server and reports in TAP what differs. The agent behind " +
-    "the socket must run the model debug/script: ctx set agent/NAME.d/model debug/script. Every " +
-    "conversation makes sessions of its own, named talk-…",
+    "the socket must run the model debug/script: ctx set agent/NAME.d/model debug/script. " +
+    "Conversations about approvals are skipped without --asking-socket. Every conversation makes " +
+    "sessions of its own, named talk-…",
   positionals: {},
   options: {
     socket: { type: "string", describe: "The server's Unix socket" },
     abi: { type: "string", describe: "op, v1, v2 or control" },
     agent: { type: "string", describe: "The agent's name (default: the socket's)" },
+    "asking-socket": { type: "string", describe: "The same of an agent whose approval is ask" },
+    "asking-agent": { type: "string", describe: "That agent's name (default: the socket's)" },
     only: { type: "string", describe: "Play this talk alone, for example send-say" },
     timeout: { type: "string", describe: `Milliseconds a step may take (${stepMsDefault})` },
     tap: { type: "boolean", describe: "Report in TAP 14, which is the default" },
@@ -42,6 +47,14 @@ export const spec: CommandSpec = {
   examples: [
     ["abi conformance --socket $CTX_SOURCE/agent/coder.sock --abi op", "every op talk"],
     ["abi conformance --socket ./agent.sock --abi v1 --only send-say", "one of v1, any server"],
+    [
+      "abi conformance --socket ./a.sock --asking-socket ./b.sock --abi op",
+      "also approvals, against agent b, whose approval is ask",
+    ],
+    [
+      "abi conformance --socket /run/cortexfs/control.sock --abi control",
+      "the socket of a run, inside its sandbox",
+    ],
   ],
 };
 
@@ -50,17 +63,21 @@ export async function run(args: Arguments): Promise<number> {
   const json = args.flag("json");
   if (json && args.flag("tap")) fail("EINVAL", "--tap and --json are two forms of one report");
   const socket = args.text("socket") ?? fail("EINVAL", "the socket is missing", { hint: usage });
-  const talks = selectTalks(abiFiles(), abiOf(args.text("abi")), args.text("only"));
+  const abi = abiOf(args.text("abi"));
+  const talks = selectTalks(abiFiles(), abi, args.text("only"));
+  const peers = await peersOf(args, socket, abi);
+  if (talks.every((talk) => peerOf(talk, peers) === undefined)) {
+    fail("EINVAL", `the talk ${skipReason}`, { hint: "it names the socket of such an agent" });
+  }
   const stepMs = args.whole("timeout", 1) ?? stepMsDefault;
-  const agent = args.text("agent") ?? basename(socket).replace(/\.sock$/, "");
-  becomeSocketOwner(socket);
-  // Who cannot be reached at all is one error and not a list of failed talks.
-  const connect = () => TalkConnection.open(socket);
-  (await connect()).destroy();
   if (!json) printRaw(tapPlan(talks.length));
   const outcomes: Outcome[] = [];
   for (const talk of talks) {
-    const outcome = await playTalk(talk, { connect, agent, stepMs, faultOf: frameFault });
+    const peer = peerOf(talk, peers);
+    const outcome =
+      peer === undefined
+        ? skippedTalk(talk, skipReason)
+        : await playTalk(talk, { ...peer, stepMs, faultOf: frameFault });
     outcomes.push(outcome);
     if (json) printJson(jsonOutcome(outcome));
     else printRaw(tapPoint(outcomes.length, outcome));
@@ -69,6 +86,64 @@ export async function run(args: Arguments): Promise<number> {
   if (json) printJson({ ...summary });
   else printRaw(tapEnd(summary));
   return summary.failed === 0 ? 0 : 1;
+}
+
+const skipReason = "needs an agent that asks: --asking-socket";
+
+/** Whom talks are played against. */
+interface Peer {
+  readonly connect: () => Promise<TalkConnection>;
+  readonly given: Readonly<Record<string, string>>;
+}
+
+interface Peers {
+  readonly plain: Peer;
+  readonly asking: Peer | undefined;
+}
+
+function peerOf({ needs }: Talk, { plain, asking }: Peers): Peer | undefined {
+  return needs === "approval" ? asking : plain;
+}
+
+async function peersOf(args: Arguments, socket: string, abi: TalkAbi): Promise<Peers> {
+  const asking = args.text("asking-socket");
+  if (asking === undefined && args.text("asking-agent") !== undefined) {
+    fail("EINVAL", "--asking-agent names the agent of --asking-socket, which is missing");
+  }
+  becomeSocketOwner(socket);
+  return {
+    plain: await peerAt(socket, givenTo(abi, args.text("agent") ?? agentOf(socket))),
+    asking:
+      asking === undefined
+        ? undefined
+        : await peerAt(asking, { agent: args.text("asking-agent") ?? agentOf(asking) }),
+  };
+}
+
+/** Who cannot be reached at all is one error and not a list of failed talks. */
+async function peerAt(socket: string, given: Peer["given"]): Promise<Peer> {
+  const connect = () => TalkConnection.open(socket);
+  (await connect()).destroy();
+  return { connect, given };
+}
+
+function agentOf(socket: string): string {
+  return basename(socket).replace(/\.sock$/, "");
+}
+
+/** A capability socket is served to the programs of its run, which know by these whose they are. */
+function givenTo(abi: TalkAbi, agent: string): Peer["given"] {
+  if (abi !== "control") return { agent };
+  const given = { agent: "CTX_AGENT", session: "CTX_SESSION", run: "CTX_RUN_ID" } as const;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, variable]) => {
+      const value = process.env[variable] ?? "";
+      if (value !== "") return [name, value];
+      return fail("EINVAL", `${variable} is not set`, {
+        hint: "the socket is a run's own; start this inside that run's sandbox, by its shell.exec",
+      });
+    }),
+  );
 }
 
 const usage = "write ctx abi conformance --socket PATH --abi op|v1|v2|control";

@@ -9,10 +9,10 @@ _ctx() {
   local word=${parts[at]} previous=${parts[at-1]} agent=${CTX_AGENT:-coder}
   [[ ${parts[1]} == agent ]] && agent=${parts[3]}
   case $previous in
-    --agent) names=$(ctx completion names agents 2>/dev/null) ;;
+    --agent|--asking-agent) names=$(ctx completion names agents 2>/dev/null) ;;
     --session) names=$(ctx completion names sessions "$agent" 2>/dev/null) ;;
     --source|--root|--workspace|--programs) compopt -o dirnames; return ;;
-    --socket|--from|--exec|--system) compopt -o default; return ;;
+    --socket|--asking-socket|--from|--exec|--system) compopt -o default; return ;;
     --model) names=$(ctx completion names objects model 2>/dev/null) ;;
     --tools) names=$(ctx completion names objects tool 2>/dev/null) ;;
     --perm) names='--- r-- -w- --x rw- r-x -wx rwx' ;;
@@ -44,7 +44,7 @@ _ctx() {
       esac
       [[ $word == -* ]] && names='--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id'
       [[ $word == -* && "${parts[1]} ${parts[2]}" == 'abi conformance' ]] &&
-        names='--help --json --tap --socket --abi --agent --only --timeout'
+        names='--help --json --tap --socket --abi --agent --asking-socket --asking-agent --only --timeout'
       [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent new' ]] &&
         names='--help --json --source --from --model --tools --mount --perm --label --exec --approval --system --dry-run'
       [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent apply' ]] &&

@@ -46,6 +46,8 @@ complete -c ctx -l no-start -d 'Do not start ctxd'
 complete -c ctx -l agent -x -a '(ctx completion names agents 2>/dev/null)' -d Agent
 complete -c ctx -l session -x -a '(__ctx_sessions)' -d Session
 complete -c ctx -l socket -r -F -d 'Socket of a server'
+complete -c ctx -l asking-socket -r -F -d 'Socket of an agent that asks'
+complete -c ctx -l asking-agent -x -a '(ctx completion names agents 2>/dev/null)' -d 'Agent that asks'
 complete -c ctx -l abi -x -a 'op v1 v2 control' -d 'Protocol to talk'
 complete -c ctx -l only -x -d 'The one conversation to play'
 complete -c ctx -l scope -x -a 'private temp shared:' -d Scope

@@ -47,6 +47,7 @@ const lines = [
   ["ctx abi ver", ["verify"]],
   ["ctx abi show sdk", ["sdk-envelope"]],
   ["ctx abi conformance --so", ["--socket"]],
+  ["ctx abi conformance --socket s --asking-s", ["--asking-socket"]],
   ["ctx abi conformance --socket s --abi v", ["v1", "v2"]],
   ["ctx policy explain coder tool:fs.w", ["fs.write"]],
   ["ctx policy explain coder tool:fs.write exe", ["execute"]],

@@ -5,10 +5,10 @@ _ctx() {
   local previous=$words[CURRENT-1] agent=${CTX_AGENT:-coder}
   [[ $words[2] == agent ]] && agent=$words[4]
   case $previous in
-    --agent) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
+    --agent|--asking-agent) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
     --session) names=(${(f)"$(ctx completion names sessions $agent 2>/dev/null)"}) ;;
     --source|--root|--workspace|--programs) _files -/; return ;;
-    --socket|--from|--exec|--system) _files; return ;;
+    --socket|--asking-socket|--from|--exec|--system) _files; return ;;
     --model) names=(${(f)"$(ctx completion names objects model 2>/dev/null)"}) ;;
     --tools) names=(${(f)"$(ctx completion names objects tool 2>/dev/null)"}) ;;
     --perm) names=(--- r-- -w- --x rw- r-x -wx rwx) ;;
@@ -41,7 +41,7 @@ _ctx() {
       if [[ $words[CURRENT] == -* ]]; then
         names=(--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id)
         [[ "$words[2] $words[3]" == 'abi conformance' ]] &&
-          names=(--help --json --tap --socket --abi --agent --only --timeout)
+          names=(--help --json --tap --socket --abi --agent --asking-socket --asking-agent --only --timeout)
         [[ "$words[2] $words[3]" == 'agent new' ]] &&
           names=(--help --json --source --from --model --tools --mount --perm --label --exec --approval --system --dry-run)
         [[ "$words[2] $words[3]" == 'agent apply' ]] &&

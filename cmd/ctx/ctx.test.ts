@@ -50,7 +50,9 @@ describe("help", () => {
   });
 
   test("--version says version, commit and formats, as text and as JSON", async () => {
-    expect((await place.ctx("--version")).out).toMatch(/^ctx 0\.1\.0 \(\S+\) op\/v1 control\/v1 /);
+    expect((await place.ctx("--version")).out).toMatch(
+      /^ctx 0\.1\.0 \(\S+\) op\/v1 interaction\/v1 sdk-envelope\/v1 control\/v1 /,
+    );
     expect(JSON.parse((await place.ctx("--version", "--json")).out)).toMatchObject({
       program: "ctx",
       version: "0.1.0",

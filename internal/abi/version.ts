@@ -11,6 +11,7 @@ export const productCommit: string =
 export const abiVersions: readonly string[] = [
   "op/v1",
   "interaction/v1",
+  "sdk-envelope/v1",
   "control/v1",
   "policy/v0",
   "session/v1",

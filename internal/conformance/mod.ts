@@ -18,9 +18,9 @@ export {
   schemaOf,
 } from "./goldens.ts";
 export { type JudgedLine, judgeBytes, LineJudge } from "./judge-lines.ts";
-export { type Outcome, playTalk, stepMsDefault } from "./play.ts";
+export { type Outcome, playTalk, skippedTalk, stepMsDefault } from "./play.ts";
 export { type Protocol, protocolNamed, protocols, recognise } from "./registry.ts";
 export { jsonOutcome, summaryOf, tapEnd, tapPlan, tapPoint } from "./report.ts";
 export { selectTalks } from "./select.ts";
-export { type TalkAbi, talkFolders } from "./talk.ts";
+export { type Talk, type TalkAbi, talkFolders } from "./talk.ts";
 export { TalkConnection } from "./talk-connection.ts";

@@ -43,7 +43,12 @@ async function play(text: string, steps: readonly unknown[], stepMs: number): Pr
   const lines = [header, ...steps].map((line) => `${JSON.stringify(line)}\n`).join("");
   const talk = parseTalk("abi/op/v1/talk/x.jsonl", lines);
   const connect = () => TalkConnection.open(path);
-  const outcome = await playTalk(talk, { connect, agent: "a", stepMs, faultOf: () => undefined });
+  const outcome = await playTalk(talk, {
+    connect,
+    given: { agent: "a" },
+    stepMs,
+    faultOf: () => undefined,
+  });
   return outcome.failure as Failure;
 }
 

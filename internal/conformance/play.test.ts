@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { frameFault } from "./frame-fault.ts";
-import { type Outcome, type PlayOptions, playTalk } from "./play.ts";
+import { type Outcome, type PlayOptions, playTalk, skippedTalk } from "./play.ts";
 import { jsonOutcome, summaryOf, tapEnd, tapPlan, tapPoint } from "./report.ts";
 import { parseTalk } from "./talk.ts";
 import { TalkConnection } from "./talk-connection.ts";
@@ -36,7 +36,7 @@ async function play(
   const text = [first, ...steps].map((line) => `${JSON.stringify(line)}\n`).join("");
   const talk = parseTalk("abi/op/v1/talk/x.jsonl", text);
   const connect = () => TalkConnection.open(path);
-  return playTalk(talk, { connect, agent: "coder", stepMs, faultOf });
+  return playTalk(talk, { connect, given: { agent: "coder" }, stepMs, faultOf });
 }
 
 const says =
@@ -249,12 +249,27 @@ describe("the report", () => {
   test("calls a failing draft TODO and counts it apart", async () => {
     const draft = await play(says({ type: "b" }), steps, { draft: true });
     expect(tapPoint(1, draft)).toStartWith("not ok 1 - op/x # TODO draft\n  ---\n");
-    expect(summaryOf([draft])).toEqual({ passed: 0, failed: 0, todo: 1 });
+    expect(summaryOf([draft])).toEqual({ passed: 0, failed: 0, todo: 1, skipped: 0 });
     server?.close();
     const failed = await play(says({ type: "b" }), steps);
     const summary = summaryOf([draft, failed]);
-    expect(summary).toEqual({ passed: 0, failed: 1, todo: 1 });
-    expect(tapEnd(summary)).toContain("# 0 passed, 1 failed, 1 todo\n");
+    expect(summary).toEqual({ passed: 0, failed: 1, todo: 1, skipped: 0 });
+    expect(tapEnd(summary)).toContain("# 0 passed, 1 failed, 1 todo, 0 skipped\n");
+  });
+
+  test("skips a talk with the reason, and counts it neither as passed nor as failed", async () => {
+    const { talk, ...passed } = await play(says({ type: 'a"\u2028' }), steps);
+    const skipped = skippedTalk(talk, "needs a friend");
+    expect(tapPoint(2, skipped)).toBe("ok 2 - op/x # SKIP needs a friend\n");
+    expect(jsonOutcome(skipped)).toEqual({
+      talk: "op/x",
+      golden: "abi/op/v1/talk/x.jsonl",
+      draft: false,
+      skipped: "needs a friend",
+    });
+    const summary = summaryOf([{ talk, ...passed }, skipped]);
+    expect(summary).toEqual({ passed: 1, failed: 0, todo: 0, skipped: 1 });
+    expect(tapEnd(summary)).toBe("# 1 passed, 0 failed, 0 todo, 1 skipped\n");
   });
 
   test("has a form for programs with the same facts", async () => {

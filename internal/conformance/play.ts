@@ -8,8 +8,8 @@ import type { Received, TalkConnection } from "./talk-connection.ts";
 
 export interface PlayOptions {
   readonly connect: () => Promise<TalkConnection>;
-  /** Value of `<agent>`. */
-  readonly agent: string;
+  /** Values of `<agent>` and, at a run's capability socket, of `<session>` and `<run>`. */
+  readonly given: Readonly<Record<string, string>>;
   /** Milliseconds that one step may take. */
   readonly stepMs: number;
   /** Why a line that a talk of this protocol received is no right frame, whatever is expected. */
@@ -31,6 +31,8 @@ export interface Outcome {
   readonly talk: Talk;
   /** Undefined when everything went as written. */
   readonly failure: Failure | undefined;
+  /** Why it was not played; then it neither passed nor failed. */
+  readonly skipped?: string;
   readonly milliseconds: number;
 }
 
@@ -56,6 +58,11 @@ export async function playTalk(talk: Talk, options: PlayOptions): Promise<Outcom
   return { talk, failure, milliseconds: Math.round(performance.now() - begun) };
 }
 
+/** A talk that cannot be played, with the reason. */
+export function skippedTalk(talk: Talk, skipped: string): Outcome {
+  return { talk, failure: undefined, skipped, milliseconds: 0 };
+}
+
 type Wrong = Omit<Failure, "line" | "on">;
 
 class Player {
@@ -67,7 +74,7 @@ class Player {
   constructor(talk: Talk, options: PlayOptions) {
     this.#talk = talk;
     this.#options = options;
-    this.#bindings = new Map([["agent", options.agent]]);
+    this.#bindings = new Map(Object.entries(options.given));
   }
 
   close(): void {

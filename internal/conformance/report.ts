@@ -8,12 +8,20 @@ export interface Summary {
   readonly failed: number;
   /** Drafts that fail. */
   readonly todo: number;
+  /** Not played, for want of what they need. */
+  readonly skipped: number;
 }
 
 export function summaryOf(outcomes: readonly Outcome[]): Summary {
-  const failed = outcomes.filter(({ failure }) => failure !== undefined);
+  const played = outcomes.filter(({ skipped }) => skipped === undefined);
+  const failed = played.filter(({ failure }) => failure !== undefined);
   const todo = failed.filter(({ talk }) => talk.draft).length;
-  return { passed: outcomes.length - failed.length, failed: failed.length - todo, todo };
+  return {
+    passed: played.length - failed.length,
+    failed: failed.length - todo,
+    todo,
+    skipped: outcomes.length - played.length,
+  };
 }
 
 export function tapPlan(count: number): string {
@@ -21,7 +29,9 @@ export function tapPlan(count: number): string {
 }
 
 /** The test point of one talk, `number` from 1, with a YAML block when it failed. */
-export function tapPoint(number: number, { talk, failure, milliseconds }: Outcome): string {
+export function tapPoint(number: number, outcome: Outcome): string {
+  const { talk, failure, skipped, milliseconds } = outcome;
+  if (skipped !== undefined) return `ok ${number} - ${talk.name} # SKIP ${skipped}\n`;
   const verdict = failure === undefined ? "ok" : "not ok";
   const todo = talk.draft ? " # TODO draft" : "";
   const point = `${verdict} ${number} - ${talk.name}${todo}\n`;
@@ -44,14 +54,17 @@ export function tapPoint(number: number, { talk, failure, milliseconds }: Outcom
   return `${point}  ---\n${block.join("")}  ...\n`;
 }
 
-export function tapEnd({ passed, failed, todo }: Summary): string {
+export function tapEnd({ passed, failed, todo, skipped }: Summary): string {
   const hint =
     failed > 0 ? "# the talks need an agent whose model is debug/script: see ctx abi\n" : "";
-  return `# ${passed} passed, ${failed} failed, ${todo} todo\n${hint}`;
+  return `# ${passed} passed, ${failed} failed, ${todo} todo, ${skipped} skipped\n${hint}`;
 }
 
-export function jsonOutcome({ talk, failure, milliseconds }: Outcome): Record<string, unknown> {
+/** A talk that was not played has `skipped` and no `ok`. */
+export function jsonOutcome(outcome: Outcome): Record<string, unknown> {
+  const { talk, failure, skipped, milliseconds } = outcome;
   const { name, file, draft } = talk;
+  if (skipped !== undefined) return { talk: name, golden: file, draft, skipped };
   return { talk: name, golden: file, ok: failure === undefined, draft, milliseconds, ...failure };
 }
 

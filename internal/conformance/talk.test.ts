@@ -41,6 +41,20 @@ describe("parseTalk()", () => {
     ]);
   });
 
+  test("knows what a talk needs, and whose a capability socket is", () => {
+    const asking = parse({ ...header, needs: "approval" }, { expect_close: true });
+    expect([asking.needs, parse(header, { expect_close: true }).needs]).toEqual([
+      "approval",
+      undefined,
+    ]);
+    const line = { send: { a: ["<agent>", "<session>", "<run>"] } };
+    const first = { ...header, talk: "control/x", abi: "control/v1" };
+    const text = [first, line, { expect_close: true }]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join("");
+    expect(parseTalk("abi/control/v1/talk/x.jsonl", text)).toMatchObject({ abi: "control" });
+  });
+
   const close = { expect_close: true };
   test.each([
     ["no JSON", [header, "{"], 2],
@@ -53,6 +67,9 @@ describe("parseTalk()", () => {
     ["nothing about it", [{ ...header, about: "" }, close], 1],
     ["a draft that is no switch", [{ ...header, draft: 1 }, close], 1],
     ["may_skip that is no list", [{ ...header, may_skip: "delta" }, close], 1],
+    ["a need that nobody has", [{ ...header, needs: "luck" }, close], 1],
+    ["a need that is inherited", [{ ...header, needs: "toString" }, close], 1],
+    ["a run that is not given", [header, { send: { a: "<run>" } }, close], 2],
     ["an unknown step", [header, { wait: 1 }, close], 2],
     ["an inherited step", [header, { toString: 1 }, close], 2],
     ["no step", [header, { on: "b" }, close], 2],
@@ -100,8 +117,8 @@ function filled(frame: unknown): string {
 }
 
 describe("the talks of abi/", () => {
-  const least: Readonly<Record<"op" | "v1" | "v2", number>> = { op: 150, v1: 120, v2: 30 };
-  for (const abi of ["op", "v1", "v2"] as const) {
+  const least: Readonly<Record<TalkAbi, number>> = { op: 190, v1: 150, v2: 30, control: 65 };
+  for (const abi of Object.keys(least) as TalkAbi[]) {
     test(`of ${abi} can all be read, and each says something of its own`, () => {
       const talks = selectTalks(abiFiles(), abi);
       expect(talks.length).toBeGreaterThanOrEqual(least[abi]);
@@ -110,11 +127,37 @@ describe("the talks of abi/", () => {
     });
   }
 
-  test("of op and v1 are no drafts", () => {
-    const drafts = (["op", "v1"] satisfies TalkAbi[]).flatMap((abi) =>
+  test("of all but v2 are no drafts", () => {
+    const drafts = (["op", "v1", "control"] satisfies TalkAbi[]).flatMap((abi) =>
       selectTalks(abiFiles(), abi).filter(({ draft }) => draft),
     );
     expect(drafts).toEqual([]);
+  });
+
+  test("need an agent that asks where a call is asked about, and nowhere else", () => {
+    const asks = /"approval_request"|"request_approval"/;
+    const talks = (Object.keys(least) as TalkAbi[]).flatMap((abi) => selectTalks(abiFiles(), abi));
+    const [asked, calm] = [talks.filter(({ needs }) => needs), talks.filter(({ needs }) => !needs)];
+    expect(asked.length).toBeGreaterThan(50);
+    expect(calm.filter(({ steps }) => asks.test(JSON.stringify(steps)))).toEqual([]);
+  });
+
+  test("of control send what is wrong on purpose only where it is refused", () => {
+    const wrong: string[] = [];
+    let refused = 0;
+    for (const { file: path, steps } of selectTalks(abiFiles(), "control")) {
+      for (const [index, { line, action }] of steps.entries()) {
+        if (action.kind !== "send") continue;
+        const fault = frameFault("control", filled(action.frame));
+        if (fault === undefined) continue;
+        const answer = steps[index + 1]?.action;
+        const pattern = answer?.kind === "expect" ? JSON.stringify(answer.pattern) : "";
+        refused += 1;
+        if (!pattern.includes('"ok":false')) wrong.push(`${path}:${line}: ${fault}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(refused).toBeGreaterThan(20);
   });
 
   for (const abi of ["op", "v1"] as const) {

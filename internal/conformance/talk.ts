@@ -16,6 +16,20 @@ export const talkFolders = {
 
 export type TalkAbi = keyof typeof talkFolders;
 
+/** What a talk may need of its agent beyond the model: that the agent asks before each call. */
+export const talkNeeds = ["approval"] as const;
+
+export type TalkNeed = (typeof talkNeeds)[number];
+
+/** Placeholders that have a value before a talk begins. */
+const givenNames: Readonly<Record<TalkAbi, readonly string[]>> = {
+  op: ["agent"],
+  v1: ["agent"],
+  v2: ["agent"],
+  // A capability socket belongs to one run.
+  control: ["agent", "session", "run"],
+};
+
 /** Name of the connection of a step that names none. */
 const firstConnection = "a";
 
@@ -52,6 +66,8 @@ export interface Talk {
   readonly about: string;
   /** Written ahead of any server that passes it: it may fail. */
   readonly draft: boolean;
+  /** It is played against an agent that has this. */
+  readonly needs: TalkNeed | undefined;
   /** Kinds of frames that a server may send or not, passed over where another is expected. */
   readonly maySkip: ReadonlySet<string>;
   readonly steps: readonly Step[];
@@ -73,7 +89,7 @@ export function parseTalk(file: string, text: string): Talk {
   if (!steps.some(({ action }) => action.kind.startsWith("expect"))) {
     wrong(file, lines.length, "the talk expects nothing");
   }
-  checkBound(file, steps);
+  checkBound(file, new Set(givenNames[header.abi]), steps);
   return { file, ...header, steps };
 }
 
@@ -97,7 +113,7 @@ function parseLine(file: string, line: string, number: number): Fields {
 }
 
 function readHeader(file: string, fields: Fields): Omit<Talk, "file" | "steps"> {
-  const { talk, abi, about, draft = false, may_skip: maySkip = [], ...more } = fields;
+  const { talk, abi, about, draft = false, needs, may_skip: maySkip = [], ...more } = fields;
   const refuse = (reason: string) => wrong(file, 1, reason);
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) refuse(`the header has an unknown field ${JSON.stringify(unknown)}`);
@@ -107,15 +123,18 @@ function readHeader(file: string, fields: Fields): Omit<Talk, "file" | "steps"> 
   if (talk !== `${short}/${base}`) refuse(`"talk" is not ${JSON.stringify(`${short}/${base}`)}`);
   if (typeof about !== "string" || about === "") return refuse(`"about" says nothing`);
   if (typeof draft !== "boolean") return refuse(`"draft" is not true or false`);
+  if (needs !== undefined && !talkNeeds.some((one) => one === needs)) {
+    return refuse(`"needs" is none of ${talkNeeds.join(", ")}`);
+  }
   if (!Array.isArray(maySkip) || !maySkip.every((kind) => typeof kind === "string")) {
     return refuse(`"may_skip" is not a list of kinds`);
   }
-  return { name: talk as string, abi: short, about, draft, maySkip: new Set(maySkip) };
+  const need = needs as TalkNeed | undefined;
+  return { name: talk as string, abi: short, about, draft, needs: need, maySkip: new Set(maySkip) };
 }
 
 /** Every placeholder that is used must have got its value before, and none gets two. */
-function checkBound(file: string, steps: readonly Step[]): void {
-  const bound = new Set(["agent"]);
+function checkBound(file: string, bound: Set<string>, steps: readonly Step[]): void {
   for (const { line, action } of steps) {
     if (action.kind !== "send" && action.kind !== "expect") continue;
     const sends = action.kind === "send";

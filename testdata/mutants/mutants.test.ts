@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { World } from "../e2e/world.ts";
-import { mutants } from "./mutants.ts";
+import { approvalMutants } from "./approval-mutants.ts";
+import { mutants as plainMutants } from "./mutants.ts";
 import { type Mutant, ProxyServer } from "./proxy.ts";
 
+const mutants = [...plainMutants, ...approvalMutants];
 const world = new World();
 let sockets = 0;
 
@@ -22,11 +24,14 @@ async function play(
   only?: string,
 ): Promise<{ exit: number; points: readonly Point[]; summary: Record<string, number> }> {
   const path = join(world.base, `proxy-${++sockets}.sock`);
-  const target = { path: `${world.source}/agent/coder.sock`, uid: world.uid };
-  const proxy = await ProxyServer.listen(path, target, mutant);
+  const asking = `${path}-asking`;
+  const to = (agent: string) => ({ path: `${world.source}/agent/${agent}.sock`, uid: world.uid });
+  const proxy = await ProxyServer.listen(path, to("coder"), mutant);
+  const askingProxy = await ProxyServer.listen(asking, to("asker"), mutant);
   try {
     const named = only === undefined ? [] : ["--only", only];
-    const kit = ["ctx", "abi", "conformance", "--socket", path, "--abi", abi, "--json", ...named];
+    const peers = ["--socket", path, "--asking-socket", asking];
+    const kit = ["ctx", "abi", "conformance", ...peers, "--abi", abi, "--json", ...named];
     const { exit, stdout } = await world.run(kit, { ms: 110_000 });
     const lines = stdout.trim().split("\n");
     const points = lines.map((line) => JSON.parse(line) as Point);
@@ -34,25 +39,30 @@ async function play(
     return { exit, points, summary };
   } finally {
     proxy.close();
+    askingProxy.close();
   }
 }
 
 beforeAll(async () => {
   await world.bootstrap();
   await world.run(["ctx", "set", "agent/coder.d/model", "debug/script"]);
+  const asker = ["--model", "debug/script", "--tools", "shell.exec", "--approval", "ask"];
+  await world.run(["ctx", "agent", "new", "asker", "--perm", "rwx", ...asker]);
+  const line = "allow asker_t tool:shell.exec execute";
+  await world.run(["ctx", "append", "tool/shell.exec.d/policy", line]);
   await world.serve();
 });
 afterAll(() => world.destroy());
 
 describe("the kit, through a proxy that changes nothing,", () => {
   for (const [abi, least] of [
-    ["op", 150],
-    ["v1", 120],
+    ["op", 190],
+    ["v1", 150],
   ] as const) {
     test(`passes every talk of ${abi}`, async () => {
       const { exit, points, summary } = await play(abi, undefined);
       expect(points.filter(({ ok }) => ok !== true)).toEqual([]);
-      expect(summary).toMatchObject({ failed: 0, todo: 0 });
+      expect(summary).toMatchObject({ failed: 0, todo: 0, skipped: 0 });
       expect(summary["passed"]).toBeGreaterThanOrEqual(least);
       expect(exit).toBe(0);
     });
@@ -64,6 +74,32 @@ describe("the kit, through a proxy that changes nothing,", () => {
     expect(summary["failed"]).toBe(0);
     expect(summary["passed"]).toBeGreaterThan(0);
     expect(exit).toBe(0);
+  });
+});
+
+describe("the kit without an agent that asks", () => {
+  const kit = ["ctx", "abi", "conformance", "--socket", `${world.source}/agent/coder.sock`];
+
+  test("skips what needs one and counts it nowhere else", async () => {
+    const { exit, stdout } = await world.run([...kit, "--abi", "v1"], { ms: 110_000 });
+    const lines = stdout.trim().split("\n");
+    const skipped = lines.filter((line) => line.includes("# SKIP"));
+    expect(skipped.length).toBeGreaterThan(20);
+    for (const line of skipped) {
+      expect(line).toMatch(/^ok \d+ - v1\/command-[a-z-]+ # SKIP needs an agent that asks: /);
+      expect(line).toEndWith(": --asking-socket");
+    }
+    const all = Number(/^1\.\.(\d+)$/m.exec(stdout)?.[1]);
+    const passed = all - skipped.length;
+    const said = `# ${passed} passed, 0 failed, 0 todo, ${skipped.length} skipped`;
+    expect([lines.at(-1), exit]).toEqual([said, 0]);
+  });
+
+  test("plays nothing rather than skip all that was asked for", async () => {
+    const only = ["--abi", "op", "--only", "approval-allow"];
+    const { exit, stdout, stderr } = await world.run([...kit, ...only]);
+    expect([exit, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("--asking-socket");
   });
 });
 
@@ -80,7 +116,7 @@ describe("the kit finds", () => {
       const { exit, points, summary } = await play(abi, mutant, golden);
       expect(points).toMatchObject([{ talk: `${abi}/${golden}`, ok: false, draft: false }]);
       expect(points[0]?.reason).not.toMatch(/^nothing came|^no connection/);
-      expect(summary).toMatchObject({ passed: 0, failed: 1, todo: 0 });
+      expect(summary).toMatchObject({ passed: 0, failed: 1, todo: 0, skipped: 0 });
       expect(exit).toBe(1);
     });
   }
