@@ -6,7 +6,7 @@ import { exportAbi } from "./export.ts";
 import { abiFiles } from "./files.ts";
 
 const base = mkdtempSync(join(tmpdir(), "abi-export-test-"));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => rmSync(base, { recursive: true, force: true }), 30_000);
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -55,6 +55,7 @@ test("a name that a folder took is met before anything is replaced", () => {
 });
 
 const refused: readonly (readonly [string, () => string, string])[] = [
+  ["an empty text", () => "", "EINVAL"],
   ["a missing parent", () => join(base, "a/b"), "ENOENT"],
   ["a file", () => join(base, "held/mine"), "EINVAL"],
   ["below a file", () => join(base, "held/mine/x"), "ENOENT"],

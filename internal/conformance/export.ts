@@ -25,6 +25,7 @@ export interface Exported {
  * the same names and leaves the others. EROFS, ENOSPC and EACCES leave nothing behind.
  */
 export function exportAbi(path: string, force: boolean): Exported {
+  if (path === "") fail("EINVAL", "the folder to export to is empty text");
   const folder = resolve(path);
   const held = holds(path, folder);
   if (held !== undefined && held.length > 0 && !force) {
@@ -126,6 +127,7 @@ function reason(error: unknown, message: string): string {
     EROFS: "the file system is read-only",
     ENOSPC: "no space is left",
     EDQUOT: "no space is left",
+    ENOTEMPTY: "another program has made it meanwhile",
   };
   const name = (error as { code?: string; name?: string } | null)?.code ?? "";
   const own = error instanceof Error && error.name === "CodedError";
