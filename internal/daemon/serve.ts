@@ -63,6 +63,7 @@ async function start(
   undo.push(() => lock.release());
   await refuseForeignServer(tree, folders);
   const services = await createServices(options, tree, folders.tree, given);
+  undo.push(() => services.sockets.close());
   const state: State = {
     options,
     tree,

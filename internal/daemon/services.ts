@@ -74,7 +74,7 @@ export async function createServices(
       launcher.check({ agent, controls, home, workspace, cwd });
     },
   });
-  return { server, launcher, sessions };
+  return { server, launcher, sessions, sockets };
 }
 
 /** Words for the tool shell name no folder. */

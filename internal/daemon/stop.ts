@@ -42,6 +42,7 @@ export async function takeApart(running: Running): Promise<void> {
   await settleWithin(gone, connectionsCloseMs, "connections", log);
   agents.close();
   control.close();
+  running.sockets.close();
   running.release();
   log("stopped");
 }

@@ -34,6 +34,7 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
         throw error;
       }
     },
+    close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 

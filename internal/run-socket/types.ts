@@ -82,4 +82,6 @@ export interface RunSockets {
   /** Path of the folder that runs of the place have, for a sandbox that is built before its run. */
   place(place: RunPlace): string;
   open(run: OpenRun): RunSocket;
+  /** Takes every folder away; no run is open any more. */
+  close(): void;
 }

@@ -30,6 +30,8 @@ class FakeSockets {
     return "/runtime/capability/kept";
   }
 
+  close() {}
+
   open(run: OpenRun) {
     this.opened.push(run);
     const close = async () => {

@@ -198,6 +198,28 @@ test("the commands of a person work with such an agent", async () => {
   expect(doctor.stdout).toMatch(/^ok +agents +.*\bbad\b/m);
 });
 
+test("a chat with such an agent is a chat", async () => {
+  const shown = Promise.withResolvers<void>();
+  let text = "";
+  const child = Bun.spawn([join(world.dist, "ctx"), "agent", "chat", "bad", "--session", "chat"], {
+    cwd: world.workspace,
+    env: { ...world.env, TERM: "xterm", NO_COLOR: "1" },
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data(terminal, bytes) {
+        const before = text;
+        text += new TextDecoder().decode(bytes);
+        if (!before.includes("bad> ") && text.includes("bad> ")) terminal.write("well\r");
+        if (/\nwell\r\n[\s\S]*bad> /.test(text)) shown.resolve();
+      },
+    },
+  });
+  await shown.promise;
+  child.terminal?.write("\x04");
+  expect(await child.exited).toBe(0);
+});
+
 test("a program that may not be started is refused, with the reason", async () => {
   chmodSync(join(world.source, "agent/deaf"), 0o700);
   if (!isRoot) return console.log("SKIP: the file belongs to the uid that runs it");
