@@ -13,6 +13,7 @@ export const abiVersions: readonly string[] = [
   "interaction/v1",
   "sdk-envelope/v1",
   "control/v1",
+  "tool-native/v1",
   "policy/v0",
   "session/v1",
 ];
