@@ -18,8 +18,10 @@ interface Block {
   readonly text: string;
 }
 
+const textOf = (page: string) => readFileSync(join(docs, page), "utf8");
+
 function blocksOf(page: string): Block[] {
-  const text = readFileSync(join(docs, page), "utf8");
+  const text = textOf(page);
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", body = ""]) => ({
     language,
     text: body,
@@ -128,6 +130,7 @@ describe("the page of the examples", () => {
 });
 
 describe("the page of the helper", () => {
+  const page = textOf("sdk.md");
   const blocks = blocksOf("sdk.md");
   const source = blocks.find(({ language }) => language === "ts")?.text ?? "";
   const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
@@ -145,5 +148,38 @@ describe("the page of the helper", () => {
     // The helper's two files, the source and the program.
     expect(done.printed[0]).toEndWith("I see 4 entries.\n");
     expect(callsOf(world, "lister")).toEqual(["tool/fs.list ok"]);
+  });
+
+  test("leads to an agent for node too, which replaces its own prompt", async () => {
+    const node = Bun.which("node");
+    if (!node?.startsWith("/usr/")) {
+      console.log("SKIP an agent for node: a sandbox sees no node outside of /usr");
+      return expect(node).not.toStartWith("/usr/");
+    }
+    const folder = join(world.base, "home/lister");
+    const update = `
+      import { runStep } from "./agent.js";
+      void runStep(async ({ updatePrompt, history }) => {
+        await updatePrompt("system.md", "You greet.\\n");
+        return \`\${history.length} earlier\`;
+      });
+    `;
+    writeFileSync(join(folder, "greeter.ts"), update);
+    const [bundle = ""] = /^ {4}bun build --target=node .*$/m.exec(page) ?? [];
+    const commands = [
+      bundle.replaceAll("lister", "greeter"),
+      "chmod +x greeter",
+      "ctx agent new greeter --exec ./greeter --model debug/echo --perm=---",
+      ...["agent/greeter.d", "tool/agent.update.d"].map(
+        (object) => `ctx append ${object}/policy 'allow greeter_t tool:agent.update execute'`,
+      ),
+      "ctx agent send greeter hi",
+      "ctx agent send greeter hi",
+    ];
+    const done = await inOneShell(world, commands, folder);
+    expect([done.exit, done.exit === 0 ? "" : done.stdout + done.stderr]).toEqual([0, ""]);
+    expect(done.printed.slice(5, 7)).toEqual(["0 earlier\n", "2 earlier\n"]);
+    const prompt = readFileSync(join(world.source, "agent/greeter.d/system.md"), "utf8");
+    expect(prompt).toBe("You greet.\n");
   });
 });
