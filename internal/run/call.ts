@@ -11,6 +11,7 @@ import { allowedTool, nameCharsMax } from "./allowed-tool.ts";
 import type { AnswerCall } from "./answer.ts";
 import { approvedRequest } from "./approval.ts";
 import type { RunOptions } from "./environment.ts";
+import { logToolCall } from "./object-events.ts";
 import type { Offer } from "./offer.ts";
 import { errorOutcome, okOutcome } from "./report.ts";
 import { checkInput } from "./schema.ts";
@@ -128,6 +129,7 @@ async function runTool(
   // While the tool runs, and never a reason for its call to fail.
   touchTool(options, context, name);
   const outcome = await running;
+  logToolCall(options.tree, context, request.tool, id, outcome);
   const notice = await newGitNotice(context, outcome.newGit);
   return {
     status: outcome.status,

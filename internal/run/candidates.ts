@@ -11,6 +11,7 @@ import { loadModel, modelName, resolveAlias, type Tree } from "../tree/mod.ts";
 import { type Answer, collectAnswer } from "./answer.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { requireModel } from "./models.ts";
+import { logModelUse } from "./object-events.ts";
 
 /** Candidates of one run. Later ones are not looked at. */
 const candidatesMax = 16;
@@ -89,9 +90,11 @@ export class ModelChain {
           spoke = true;
         });
         this.#settled ||= step > 0;
+        logModelUse(this.#options.tree, this.#context, candidate.name);
         return answer;
       } catch (thrown) {
         const error = coded(thrown);
+        if (opened) logModelUse(this.#options.tree, this.#context, candidate.name, error.code);
         if (this.#context.signal.aborted) throw error;
         const final = spoke || this.#settled || (opened && finalCodes.has(error.code));
         if (final || this.#index + 1 >= this.#candidates.length) throw this.#last(error);

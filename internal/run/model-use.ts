@@ -2,7 +2,7 @@
 // policy says which model. It is the model that was asked for or none: what to do when it fails is for
 // the program to say.
 
-import { fail, frameTextUnitsMax, type ModelRef, parseModelRef } from "../abi/mod.ts";
+import { coded, fail, frameTextUnitsMax, type ModelRef, parseModelRef } from "../abi/mod.ts";
 import type { CapabilityMessage, ModelUseRequest } from "../capability/mod.ts";
 import { type ModelEvent, type ModelMessage, resolveModel } from "../model/mod.ts";
 import type { ModelEnd, ModelFrame } from "../run-socket/mod.ts";
@@ -10,6 +10,7 @@ import { pieces, type RunContext } from "../session/mod.ts";
 import { loadAgent, modelName, resolveAlias } from "../tree/mod.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { requireModel } from "./models.ts";
+import { logModelUse } from "./object-events.ts";
 import type { UsageSum } from "./usage.ts";
 
 /** Characters of one answer. Past it EMSGSIZE, and the answer is cut off there. */
@@ -34,9 +35,22 @@ export class ModelUse {
     const signal = AbortSignal.any([this.#context.signal, gone]);
     const client = this.#client(request.model);
     const messages = request.messages.map(modelMessage);
+    const { tree } = this.#options;
     try {
-      return await this.#stream(client.name, client.stream({ messages, tools: [], signal }), emit);
+      const end = await this.#stream(
+        client.name,
+        client.stream({ messages, tools: [], signal }),
+        emit,
+      );
+      logModelUse(tree, this.#context, client.name);
+      return end;
     } catch (thrown) {
+      logModelUse(
+        tree,
+        this.#context,
+        client.name,
+        signal.aborted ? "ECANCELED" : coded(thrown).code,
+      );
       if (!signal.aborted) throw thrown;
       return { status: "cancelled", code: "ECANCELED" };
     }
