@@ -9,6 +9,7 @@ import {
   update,
 } from "../../testdata/run-socket/stage.ts";
 import { type ProcessStamp, processFacts } from "../os/mod.ts";
+import type { Connection } from "../sock/mod.ts";
 import { Attempts } from "./attempts.ts";
 import { runAttemptsMax, runConnectionsMax, runRequestsAtOnceMax } from "./mod.ts";
 
@@ -68,6 +69,23 @@ describe("bounds", () => {
     for (const answer of waiting) expect(await answer).toMatchObject({ ok: true });
   });
 
+  test("a run with a thousand lines at once keeps no other run waiting", async () => {
+    const many = await connect(stage.open());
+    const other = await connect(stage.open({}, { run: "run-2", session: "other" }));
+    await flood(many, 1000);
+    while (stage.served.length === 0) await new Promise(setImmediate);
+    expect(await ask(other, authorize("other"))).toMatchObject({ ok: true });
+    expect(stage.served.length).toBeLessThan(300);
+  });
+
+  test("a run that is over is not kept open by the lines that wait", async () => {
+    const socket = stage.open();
+    await flood(await connect(socket), 1000);
+    while (stage.served.length === 0) await new Promise(setImmediate);
+    await socket.close();
+    expect(stage.served.length).toBeLessThan(300);
+  });
+
   test("a run may ask so many times and no more", () => {
     const attempts = new Attempts();
     for (let n = 0; n < runAttemptsMax; n++) attempts.count();
@@ -82,4 +100,9 @@ async function served(attempt: () => Promise<Answer>): Promise<boolean> {
     if (answer?.["ok"] === true) return true;
     if (answer?.["code"] !== "busy") return false;
   }
+}
+
+function flood(connection: Connection, count: number): Promise<void> | undefined {
+  const lines = Array.from({ length: count }, (_, n) => JSON.stringify(authorize(`flood-${n}`)));
+  return connection.send(`${lines.join("\n")}\n`);
 }

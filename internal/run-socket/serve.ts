@@ -16,11 +16,15 @@ import type { Connection } from "../sock/mod.ts";
 import type { Attempts } from "./attempts.ts";
 import { ModelAnswer } from "./model-answer.ts";
 import { RunPeer } from "./peer.ts";
+import type { Turns } from "./turns.ts";
 import type { OpenRun } from "./types.ts";
 
 export interface Served {
   readonly run: OpenRun;
   readonly attempts: Attempts;
+  readonly turns: Turns;
+  /** Aborted when the run is over: what waits then is not looked at any more. */
+  readonly over: AbortSignal;
   roots(): readonly ProcessStamp[];
   onFault(error: unknown): void;
 }
@@ -35,7 +39,9 @@ export async function serveConnection(connection: Connection, served: Served): P
   let peer: RunPeer | undefined;
   try {
     served.attempts.count();
+    // Pinned at once, whenever its turn comes.
     peer = new RunPeer(connection);
+    await served.turns.take(served);
     peer.check(served.run.peerUid, served.roots());
     await serveLines(connection, peer, served);
   } catch (error) {
@@ -52,6 +58,8 @@ async function serveLines(connection: Connection, peer: RunPeer, served: Served)
   const gone = new AbortController();
   void connection.closed.then(() => gone.abort());
   for await (const line of connection) {
+    await served.turns.take(served);
+    if (served.over.aborted) break;
     served.attempts.count();
     peer.check(served.run.peerUid, served.roots());
     if (!line.ok) {

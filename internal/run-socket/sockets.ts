@@ -10,6 +10,7 @@ import { Attempts } from "./attempts.ts";
 import { runConnectionsMax } from "./bounds.ts";
 import { Places } from "./places.ts";
 import { refusalLine, serveConnection } from "./serve.ts";
+import { Turns } from "./turns.ts";
 import type { OpenRun, RunSocket, RunSockets, RunSocketsOptions } from "./types.ts";
 
 /** Name of the socket in a run's folder. */
@@ -23,12 +24,13 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
   // Each agent searches it for its own folder and lists nothing.
   chmodSync(base, 0o711);
   const places = new Places(base);
+  const turns = new Turns();
   return {
     place: (place) => places.of(place),
     open(run) {
       const release = places.use(run.folder);
       try {
-        return openRun(options, run, release);
+        return openRun(options, run, { release, turns });
       } catch (error) {
         release();
         throw error;
@@ -38,13 +40,21 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
   };
 }
 
-function openRun(options: RunSocketsOptions, run: OpenRun, release: () => void): RunSocket {
+interface Shared {
+  readonly turns: Turns;
+  release(): void;
+}
+
+function openRun(options: RunSocketsOptions, run: OpenRun, { turns, release }: Shared): RunSocket {
   const own = run.peerUid === process.geteuid?.();
   const folder = openPath(run.folder, "folder");
   const serving = new Set<Promise<void>>();
+  const over = new AbortController();
   const served = {
     run,
     attempts: new Attempts(),
+    turns,
+    over: over.signal,
     roots: () => options.roots(run.run),
     onFault: (error: unknown) => options.onFault?.(error),
   };
@@ -65,6 +75,7 @@ function openRun(options: RunSocketsOptions, run: OpenRun, release: () => void):
     });
     let closing: Promise<void> | undefined;
     const close = async () => {
+      over.abort();
       server.close();
       await Promise.allSettled(serving);
       closeSync(folder);
