@@ -124,5 +124,9 @@ describe("ctx exec", () => {
     ] as const) {
       expect([path, (await place.ctx("exec", path)).exit]).toEqual([path, exit]);
     }
+    expect((await place.ctx("exec", "/ctx/tool/fs.read", "x")).err).toBe(
+      'ctx: object "/ctx/tool/fs.read" does not exist [ENOENT]\n' +
+        '  hint: name an object by its path, for example "$(ctx which tool fs.read)"\n',
+    );
   });
 });

@@ -22,13 +22,16 @@ A model takes the prompt from INPUT, or from standard input as text or {"message
 JSON frames. In an agent's sandbox the host makes the call.
 
 Outside an agent's sandbox the only tools that run are fs.read, fs.list, fs.stat and tsh.config.
+There /ctx is the folder of the tree, and ctx which prints an object's path.
 
 Examples:
-  ctx exec /ctx/tool/fs.read README.md
-  ctx exec /ctx/tool/fs.list '{"path":"src","depth":2}'
-  ctx exec /ctx/agent/coder "What changed last?"
-  ctx exec /ctx/model/debug/echo "Hello"
+  ctx exec "$(ctx which tool fs.read)" README.md
+  ctx exec "$(ctx which tool fs.list)" '{"path":"src","depth":2}'
+  ctx exec "$(ctx which agent coder)" "What changed last?"
+  ctx exec "$(ctx which model debug/echo)" "Hello"
 `;
+
+const objectHint = 'name an object by its path, for example "$(ctx which tool fs.read)"';
 
 /** Tools that a person may run directly: they do no more than that person's own rights allow. */
 const safeCore: readonly string[] = ["fs.read", "fs.list", "fs.stat", "tsh.config"];
@@ -66,7 +69,7 @@ export async function run(argv: readonly string[], beyond: Beyond): Promise<numb
   const object = objectOf(full);
   if (object === undefined) {
     return fail("EINVAL", `${JSON.stringify(path)} is not the path of an object`, {
-      hint: "name an object by its path, for example /ctx/tool/fs.read",
+      hint: objectHint,
     });
   }
   requireRunnerLine(path);
@@ -103,7 +106,7 @@ async function runAwaited(): Promise<number> {
 /** Refuses a path that is not a built-in object: ENOENT, EACCES or EINVAL. */
 function requireRunnerLine(path: string): void {
   const head = new Uint8Array(512);
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  const fd = openObject(path);
   let length: number;
   try {
     length = readSync(fd, head);
@@ -115,6 +118,15 @@ function requireRunnerLine(path: string): void {
   fail("EINVAL", `${JSON.stringify(path)} is not a built-in object`, {
     hint: "its first line would run ctx exec; run other programs directly",
   });
+}
+
+function openObject(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ENOENT") throw error;
+    return fail("ENOENT", `object ${JSON.stringify(path)} does not exist`, { hint: objectHint });
+  }
 }
 
 async function runTool(name: string, input: readonly string[]): Promise<number> {
