@@ -28,11 +28,12 @@ import { becomeOwner, callerUid } from "./context.ts";
 export const spec: CommandSpec = {
   name: "abi conformance",
   words: "",
-  summary:
-    "Plays whole conversations against a server and reports in TAP what differs. The agent behind " +
-    "the socket must run the model debug/script: ctx set agent/NAME.d/model debug/script. " +
-    "Conversations about approvals are skipped without --asking-socket. Every conversation makes " +
-    "sessions of its own, named talk-…",
+  summary: "Plays whole conversations against a server and reports in TAP what differs.",
+  more: `The agent behind the socket must run debug/script: ctx set agent/NAME.d/model debug/script.
+Conversations about approvals are skipped without --asking-socket. Every conversation makes
+sessions of its own, named talk-…, and one of them is the agent's current one afterwards; so take
+an agent that is there for this alone.
+`,
   positionals: {},
   options: {
     socket: { type: "string", describe: "The server's Unix socket" },
@@ -45,7 +46,7 @@ export const spec: CommandSpec = {
     tap: { type: "boolean", describe: "Report in TAP 14, which is the default" },
   },
   examples: [
-    ["abi conformance --socket $CTX_SOURCE/agent/coder.sock --abi op", "every op talk"],
+    ['abi conformance --socket "$(ctx which agent coder).sock" --abi op', "every op talk"],
     ["abi conformance --socket ./agent.sock --abi v1 --only send-say", "one of v1, any server"],
     [
       "abi conformance --socket ./a.sock --asking-socket ./b.sock --abi op",

@@ -40,7 +40,10 @@ test("abi lists every protocol with its bound; --json is one object a line", asy
 test("abi --help lists its commands, and a word that is none is said with those that are", async () => {
   const help = await place.ctx("abi", "--help");
   expect(help.exit).toBe(0);
-  expect(help.out).toContain("ctx abi verify [file]");
+  const listed = [...help.out.matchAll(/^ {2}ctx abi (\w+).*\n {6}\w/gm)].map(([, name]) => name);
+  expect(listed.slice(0, 4)).toEqual(["conformance", "export", "show", "verify"]);
+  expect(help.out.split("\n").filter((line) => line.length > 96)).toEqual([]);
+  expect((await place.ctx("abi", "help")).out).toBe(help.out);
   const wrong = await place.ctx("abi", "verfy");
   expect(wrong.exit).toBe(2);
   expect(wrong.err).toContain('unknown command "abi verfy" [EINVAL]');

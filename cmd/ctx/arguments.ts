@@ -125,7 +125,7 @@ function explain(spec: CommandSpec, argv: readonly string[], message: string): C
 }
 
 async function helpOf(spec: CommandSpec, parser: Argv): Promise<string> {
-  const usage = `Usage: ctx ${`${spec.name} ${spec.words}`.trim()}\n\n${spec.summary}\n`;
+  const usage = `Usage: ctx ${`${spec.name} ${spec.words}`.trim()}\n\n${spec.summary}\n${spec.more === undefined ? "" : `\n${spec.more}`}`;
   const width = Math.max(...Object.keys(spec.positionals).map((name) => name.length));
   const words = Object.entries(spec.positionals).map(
     ([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`,

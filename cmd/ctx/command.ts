@@ -8,6 +8,8 @@ export interface CommandSpec {
   /** Its positional words in yargs' notation, e.g. "<agent> [input..]". */
   readonly words: string;
   readonly summary: string;
+  /** What its own help says beside the summary: whole lines of at most 96 columns. */
+  readonly more?: string;
   /** Meaning of each positional word. */
   readonly positionals: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, Options>>;

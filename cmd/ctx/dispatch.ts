@@ -125,17 +125,20 @@ async function runInGroup(
 ): Promise<number> {
   const name = `${group} ${word}`;
   if (Object.hasOwn(commands, name)) return runCommand(name, rest);
-  const known = members.map((member) => member.slice(group.length + 1)).join(", ");
-  if (word !== undefined && word !== "--help" && word !== "-h") {
+  const known = commandNames(group).join(", ");
+  if (word !== undefined && !["help", "--help", "-h"].includes(word)) {
     fail("EINVAL", `unknown command ${JSON.stringify(name)}`, { hint: `${group} has ${known}` });
   }
   const specs = await Promise.all(
-    members.map(async (member) => (await (commands[member] as () => Promise<Command>)()).spec),
+    [...members]
+      .sort()
+      .map(async (member) => (await (commands[member] as () => Promise<Command>)()).spec),
   );
   const lines = specs.map(
     ({ name: own, words, summary }) => `  ctx ${`${own} ${words}`.trim()}\n      ${summary}`,
   );
-  const example = `\nExample:\n  ctx ${members[0]} --help\n`;
+  const [line, meaning] = specs.at(-1)?.examples[0] ?? [];
+  const example = `\nctx ${group} COMMAND --help says more.\n\nExample:\n  ctx ${line}\n      ${meaning}\n`;
   printRaw(`Usage: ctx ${group} COMMAND [ARG...]\n\n${lines.join("\n")}\n${example}`);
   return word === undefined ? 2 : 0;
 }
