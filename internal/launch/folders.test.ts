@@ -128,6 +128,14 @@ describe.skipIf(missing !== undefined)("a workspace is refused", () => {
     expect(outcome.code).toBe("EACCES");
     expect(outcome.output).toContain(`is not accessible for uid ${scene.agentUid}`);
   });
+
+  test("when it is closed to the agent's uid, which is said with its name on the host", async () => {
+    const closed = join(scene.base, "closed-itself");
+    mkdirSync(closed, { mode: 0o700 });
+    const outcome = await refused(closed);
+    expect(outcome.code).toBe("EACCES");
+    expect(outcome.output).toContain(`let uid ${scene.agentUid} read and search "${closed}"`);
+  });
 });
 
 describe.skipIf(missing !== undefined)("a mount line", () => {

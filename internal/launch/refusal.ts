@@ -1,6 +1,6 @@
 // Errors of a launch in the words of its request, and as what its outcome says.
 
-import { CodedError, coded } from "../abi/mod.ts";
+import { CodedError, coded, quoted } from "../abi/mod.ts";
 import type { LaunchPlan } from "./plan.ts";
 
 export interface Refusal {
@@ -22,8 +22,13 @@ export function explained(error: unknown, agent: string, plan: LaunchPlan): unkn
   const { cwd, binds } = plan.spec;
   const { uid } = plan.identity;
   if (error.message.includes(`Can't chdir to ${cwd}: `)) {
-    const reason = error.code === "ENOENT" ? "does not exist" : `is closed to uid ${uid}`;
-    return new CodedError(error.code, `folder "${cwd}" ${reason} for agent "${agent}"`);
+    if (error.code === "ENOENT") {
+      return new CodedError("ENOENT", `folder "${cwd}" does not exist for agent "${agent}"`);
+    }
+    const host = binds.find(({ view }) => view === cwd)?.host;
+    const closed = `folder "${cwd}" is closed to uid ${uid} for agent "${agent}"`;
+    const folder = host === undefined ? "it" : quoted(host);
+    return new CodedError(error.code, closed, { hint: `let uid ${uid} read and search ${folder}` });
   }
   const path = /Can't find source path (.*): Permission denied/.exec(error.message)?.[1];
   const bind = binds.find(({ host }) => host === path);
