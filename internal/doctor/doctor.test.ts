@@ -43,6 +43,18 @@ test("a session in error is found by its state file", () => {
   writeFileSync(join(folder, "state"), "done\n");
 });
 
+test("of many sessions in error a few are named and the rest is counted", () => {
+  const base = join(place.source, `home/${ownerUid}/agent/coder/session`);
+  const folders = [1, 2, 3, 4, 5, 6].map((number) => join(base, `many-${number}`));
+  for (const folder of folders) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, "state"), "error\n");
+  }
+  const [found] = failures();
+  expect(found?.text).toMatch(/^in error: (coder\/many-\d, ){3}coder\/many-\d and 2 more$/);
+  for (const folder of folders) writeFileSync(join(folder, "state"), "done\n");
+});
+
 test("a wrong mode of the runtime folder or the secrets says which chmod mends it", () => {
   const { runtime, secrets } = places;
   mkdirSync(runtime);

@@ -114,6 +114,9 @@ function faultsOf(name: string, load: () => unknown): Check[] {
 /** Bytes of a session's `state`, which is one word. */
 const stateBytesMax = 64;
 
+/** Sessions that are named. Those past it are counted. */
+const namedMax = 4;
+
 /** Sessions whose last state is `error`. Reads that one small file of each, never a log. */
 function sessions(tree: Tree): Check {
   const broken: string[] = [];
@@ -133,7 +136,8 @@ function sessions(tree: Tree): Check {
     return warning("sessions", `not all could be looked at: ${message} [${code}]`);
   }
   if (broken.length === 0) return well("sessions", `${count}, none in error`);
-  const named = broken.slice(0, 8).join(", ");
+  const more = broken.length - namedMax;
+  const named = broken.slice(0, namedMax).join(", ") + (more > 0 ? ` and ${more} more` : "");
   const [agent, session] = (broken[0] as string).split("/");
   const fix = `see how it ended with ctx agent resume ${agent} --session ${session}, and go on from there`;
   return failure("sessions", `in error: ${named}`, fix);
