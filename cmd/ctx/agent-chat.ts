@@ -3,6 +3,7 @@
 // run. Ctrl-C cancels a running run and leaves an idle chat.
 
 import { createInterface, type Interface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   escapeText,
   isTerminal,
@@ -21,6 +22,7 @@ import { type Asker, askPerson } from "./approval-ask.ts";
 import { type Decide, denyAll } from "./approval-desk.ts";
 import { seenFile } from "./approval-file.ts";
 import { approvalText } from "./approval-text.ts";
+import type { Window } from "./approval-window.ts";
 import { historyFile, loadHistory, saveHistory } from "./chat-history.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import type { AgentContext } from "./context.ts";
@@ -36,6 +38,12 @@ export const spec: CommandSpec = {
   json: false,
   examples: [["agent chat coder --session build-7", "go on in a named session"]],
 };
+
+/**
+ * How long a question stands before a line counts as its answer, in milliseconds. What was typed while
+ * the program was still busy with the question is read in that time, and nobody answers so fast.
+ */
+const unreadMs = 200;
 
 interface Chat {
   readonly context: AgentContext;
@@ -147,7 +155,13 @@ class LineQueue implements Asker {
     });
   }
 
+  window(): Window {
+    const { columns = 80, rows = 24 } = process.stdout;
+    return { columns, rows };
+  }
+
   async ask(prompt: string, over: AbortSignal): Promise<string | undefined> {
+    await pause(unreadMs);
     if (this.ended || over.aborted) return undefined;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const leave = () => resolve(undefined);

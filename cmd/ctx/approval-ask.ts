@@ -4,11 +4,14 @@
 import { approvalReasonBytesMax } from "../../internal/abi/mod.ts";
 import { note, onInterrupt, printRaw } from "../../internal/cli/mod.ts";
 import type { Decide, Decision } from "./approval-desk.ts";
+import { fitted, type Window } from "./approval-window.ts";
 
 /** What a chat offers to ask a person with. */
 export interface Asker {
   /** The next line that is typed from now on; undefined at the end of input or when aborted. */
   ask(prompt: string, over: AbortSignal): Promise<string | undefined>;
+  /** What the question is read in, as it is now. */
+  window(): Window;
 }
 
 const choices = "allow once? y, n, or n and why: ";
@@ -41,8 +44,8 @@ async function converse(
   describe: () => string,
   over: AbortSignal,
 ): Promise<Decision | undefined> {
-  let shown = describe();
-  printRaw(shown);
+  let text = describe();
+  let { columns } = show(asker, text);
   for (;;) {
     const line = await asker.ask(choices, over);
     if (line === undefined) return undefined;
@@ -52,10 +55,18 @@ async function converse(
     }
     if (!/^y(es)?$/i.test(word) || rest !== "") continue;
     const now = describe();
-    if (now === shown) return { decision: "allow_once" };
-    shown = now;
-    printRaw(`the file was changed meanwhile:\n${shown}`);
+    const isNarrower = asker.window().columns < columns;
+    if (now === text && !isNarrower) return { decision: "allow_once" };
+    printRaw(now === text ? "the window is narrower now:\n" : "the file was changed meanwhile:\n");
+    text = now;
+    ({ columns } = show(asker, text));
   }
+}
+
+function show(asker: Asker, text: string): Window {
+  const window = asker.window();
+  printRaw(fitted(text, window));
+  return window;
 }
 
 /** A reason of more bytes than an answer may carry loses its end: a character has at most four. */

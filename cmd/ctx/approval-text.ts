@@ -1,8 +1,9 @@
 // A call that waits for approval, as a person reads it. Everything in it was written by a model, so
-// every line is escaped and stands behind a bar: no text of a call can look like a line of ours.
+// every line is escaped and stands behind a bar, and nothing in it is there without being seen: no text
+// of a call can look like a line of ours, or like another text.
 
 import { previewChange } from "../../internal/builtin/mod.ts";
-import { escapeLine, escapeText } from "../../internal/cli/mod.ts";
+import { revealLine, revealText } from "../../internal/cli/mod.ts";
 import type { ApprovalFrame } from "./approval-desk.ts";
 import type { SeenFile } from "./approval-file.ts";
 
@@ -15,7 +16,7 @@ export function approvalText(
   see: (path: string) => SeenFile,
 ): string {
   const fields = (typeof args === "object" && args !== null ? args : {}) as Fields;
-  const head = `${agent} asks to run ${escapeLine(name)} in ${escapeLine(cwd)}\n`;
+  const head = `${agent} asks to run ${revealLine(name)} in ${revealLine(cwd)}\n`;
   if (name === "shell.exec") return head + commandText(fields);
   if (name === "fs.write" || name === "fs.replace") return head + changeText(name, fields, see);
   return head + barred(JSON.stringify(args, null, 2));
@@ -44,18 +45,18 @@ function changeText(
   const whole = Object.entries(texts).map(
     ([field, text]) => `  ${field}:\n${barred(String(text))}`,
   );
-  return `${named(rest)}  no diff: ${escapeLine(preview.because)}\n${whole.join("")}`;
+  return `${named(rest)}  no diff: ${revealLine(preview.because)}\n${whole.join("")}`;
 }
 
 /** One line a field. */
 function named(fields: Fields): string {
   return Object.entries(fields)
-    .map(([field, value]) => `  ${escapeLine(field)}: ${escapeLine(JSON.stringify(value) ?? "")}\n`)
+    .map(([field, value]) => `  ${revealLine(field)}: ${revealLine(JSON.stringify(value) ?? "")}\n`)
     .join("");
 }
 
 function barred(text: string): string {
-  return escapeText(text.endsWith("\n") ? text.slice(0, -1) : text)
+  return revealText(text.endsWith("\n") ? text.slice(0, -1) : text)
     .split("\n")
     .map((line) => `  | ${line}\n`)
     .join("");

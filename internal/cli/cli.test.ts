@@ -8,6 +8,8 @@ import {
   parseFlags,
   ReaderGone,
   reportError,
+  revealLine,
+  revealText,
   safeJson,
 } from "./mod.ts";
 
@@ -43,6 +45,29 @@ describe("escapeText", () => {
       }),
     );
     expect(escapeJson('{"a":"\x9b"}')).toBe('{"a":"\\u009b"}');
+  });
+});
+
+describe("revealText", () => {
+  test("shows what is not seen or is no space, and leaves what is seen alone", () => {
+    expect(
+      revealText("a\u200bb\u2060c\ufeffd\u00ad\u2028\u3164\ufe0f\u180e\u00a0\u2800\n\te é字ب😀"),
+    ).toBe(
+      "a\\u200bb\\u2060c\\ufeffd\\u00ad\\u2028\\u3164\\ufe0f\\u180e\\u00a0\\u2800\n\te é字ب😀",
+    );
+    expect(revealText("\u{e0041}\ud800x\x1b")).toBe("\\u{e0041}\\ud800x\\x1b");
+    expect(revealLine("a\u200b\n")).toBe("a\\u200b\\n");
+  });
+
+  test("gives two texts one look only when they differ by what stands there as an escape", () => {
+    const anything = fc.string({ unit: "binary", maxLength: 60 });
+    fc.assert(
+      fc.property(anything, (text) => {
+        const shown = revealText(text);
+        expect(/(?![\n\t])[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(shown)).toBe(false);
+        expect(revealText(shown)).toBe(shown);
+      }),
+    );
   });
 });
 

@@ -25,6 +25,25 @@ export function escapeLine(text: string): string {
   return escapeText(text).replace(/\n/g, "\\n").replace(/\t/g, "\\t");
 }
 
+// What takes no place, is not seen, or looks like a space and is none. Newline and tab are seen.
+const unseen = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+
+/**
+ * As `escapeText`, and what cannot be seen too: for text that a person judges by reading it. Not for
+ * prose, where some of these characters join what belongs together.
+ */
+export function revealText(text: string): string {
+  return escapeText(text).replace(unseen, (character) => {
+    if (character.length === 1) return unicodeEscape(character);
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}
+
+/** `revealText` inside one line. */
+export function revealLine(text: string): string {
+  return escapeLine(revealText(text));
+}
+
 /** One line of JSON that means the same and prints harmlessly; JSON itself covers C0. */
 export function safeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value));

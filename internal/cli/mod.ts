@@ -1,7 +1,14 @@
 // The door of the command line: how programs start, print, report and end. Everything here is on
 // the start-up path of every program, so nothing here may import more than node:fs.
 
-export { escapeJson, escapeLine, escapeText, safeJson } from "./escape.ts";
+export {
+  escapeJson,
+  escapeLine,
+  escapeText,
+  revealLine,
+  revealText,
+  safeJson,
+} from "./escape.ts";
 export { everyCommandFlags, type FlagKinds, type ParsedFlags, parseFlags } from "./flags.ts";
 export {
   isTerminal,

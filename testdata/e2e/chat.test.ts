@@ -166,6 +166,42 @@ describe("a call that asks for approval", () => {
     await chat.child.exited;
   });
 
+  test("is not answered by what is typed while it is still being made ready to be shown", async () => {
+    const long = Array.from({ length: 120_000 }, (_, index) => `line ${index}\n`).join("");
+    writeFileSync(notes, long);
+    const chat = new Chat({}, []);
+    await chat.until("coder> ");
+    chat.type(write);
+    await chat.until("> fs.write");
+    const typing = setInterval(() => chat.type("y\r"), 30);
+    await chat.until("coder asks to run fs.write");
+    clearInterval(typing);
+    await chat.until("lines, more than this window shows at once");
+    await chat.until("allow once?");
+    chat.type("n\r");
+    await chat.until("fs.write failed");
+    expect(readFileSync(notes, "utf8")).toBe(long);
+    chat.child.kill("SIGKILL");
+    await chat.child.exited;
+    writeFileSync(notes, "one\n");
+  }, 60_000);
+
+  test("is shown again when the window became narrower meanwhile", async () => {
+    const chat = new Chat({}, []);
+    await chat.until("coder> ");
+    chat.type(`@call shell.exec ${JSON.stringify({ cmd: `true ${"x".repeat(60)}` })}\r`);
+    await chat.until("allow once?");
+    chat.child.terminal?.resize(40, 24);
+    chat.type("y\r");
+    await chat.until("the window is narrower now:");
+    await chat.until("  : xxxx");
+    await chat.until("allow once?");
+    chat.type("y\r");
+    await chat.until("shell.exec ok");
+    chat.child.kill("SIGKILL");
+    await chat.child.exited;
+  });
+
   test("is denied where there is no terminal", async () => {
     const chat = await world.run(["ctx", "agent", "chat", "coder"], {
       input: '@call shell.exec {"cmd":"touch piped"}\n',
