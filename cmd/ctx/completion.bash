@@ -1,4 +1,11 @@
 # Completion of ctx for bash: commands, names of agents and sessions, paths of the tree.
+# The options of a command are those of its help. A word that is no command is not passed on.
+_ctx_options() {
+  local -a command=("$1")
+  case $1 in abi | agent | policy) command+=("$2") ;; esac
+  ctx "${command[@]}" --help 2>/dev/null |
+    sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
+}
 _ctx() {
   # By spaces alone: bash would part CLASS:NAME at its colon and count it as three words.
   local line=${COMP_LINE:0:COMP_POINT} names=
@@ -14,7 +21,7 @@ _ctx() {
     --source|--root|--workspace|--programs) compopt -o dirnames; return ;;
     --socket|--asking-socket|--from|--exec|--system) compopt -o default; return ;;
     --model) names=$(ctx completion names objects model 2>/dev/null) ;;
-    --tools) names=$(ctx completion names objects tool 2>/dev/null) ;;
+    --tools|--approve) names=$(ctx completion names objects tool 2>/dev/null) ;;
     --perm) names='--- r-- -w- --x rw- r-x -wx rwx' ;;
     --approval) names='auto ask' ;;
     --abi) names='op v1 v2 control' ;;
@@ -30,6 +37,9 @@ _ctx() {
             conformance) names='--socket' ;;
             *) compopt -o default; return ;;
           esac ;;
+        4:abi) [[ ${parts[2]} == show ]] &&
+          names=$(ctx abi show "${parts[3]}" 2>/dev/null | sed -n 's/^  \([a-z_]*\) .*/\1/p') ;;
+        3:help) names=$(ctx completion names "$previous" 2>/dev/null) ;;
         2:completion) names='bash zsh fish' ;;
         2:which) names='agent tool model' ;;
         3:which) names=$(ctx completion names objects "$previous" 2>/dev/null) ;;
@@ -42,13 +52,7 @@ _ctx() {
         4:policy) names=$(ctx completion names tools 2>/dev/null) ;;
         5:policy) names='execute use read write resume create start stop connect' ;;
       esac
-      [[ $word == -* ]] && names='--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id'
-      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'abi conformance' ]] &&
-        names='--help --json --tap --socket --abi --agent --asking-socket --asking-agent --only --timeout'
-      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent new' ]] &&
-        names='--help --json --source --from --model --tools --mount --perm --label --exec --approval --system --dry-run'
-      [[ $word == -* && "${parts[1]} ${parts[2]}" == 'agent apply' ]] &&
-        names='--help --json --source --yes --dry-run' ;;
+      [[ $word == -* ]] && names=$(_ctx_options "${parts[1]}" "${parts[2]}") ;;
   esac
   local IFS=$'\n'
   COMPREPLY=($(compgen -W "${names// /$'\n'}" -- "$word"))

@@ -9,6 +9,10 @@ function __ctx_words
             ctx completion names $words[2] 2>/dev/null
         case 3:abi
             test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control tool-native
+        case 4:abi
+            test "$words[3]" = show; and ctx abi show $words[4] 2>/dev/null | string replace -rf '^  ([a-z_]+) .*' '$1'
+        case 3:help
+            ctx completion names $words[3] 2>/dev/null
         case 2:completion
             printf '%s\n' bash zsh fish
         case 2:which
@@ -63,3 +67,18 @@ complete -c ctx -l approval -x -a 'auto ask' -d Approval
 complete -c ctx -l dry-run -d 'Write nothing'
 complete -c ctx -l yes -d 'Write without asking'
 complete -c ctx -l raw -d 'Print frames'
+complete -c ctx -l approve -x -a '(ctx completion names objects tool 2>/dev/null)' -d 'Tool to allow when it asks'
+complete -c ctx -l id -x -d 'Request id'
+complete -c ctx -l cwd -x -d 'Working folder in the view'
+complete -c ctx -l after -x -d 'Cursor'
+complete -c ctx -l count -s n -x -d 'Messages to print'
+complete -c ctx -l label -x -d Label
+complete -c ctx -l mount -x -d 'SRC DST ro|rw'
+complete -c ctx -l long -d 'Mode, size and time too'
+complete -c ctx -l kind -x -a 'object agent tool provider model session space terminal' -d 'Kind of name'
+complete -c ctx -l owner -x -d 'Uid that the agents belong to'
+complete -c ctx -l check -d 'Report and write nothing'
+complete -c ctx -l programs -r -F -d 'Folder of the programs'
+complete -c ctx -l force -d 'Write over files'
+complete -c ctx -l timeout -x -d 'Milliseconds a step may take'
+complete -c ctx -l tap -d 'Report in TAP'

@@ -1,5 +1,12 @@
 #compdef ctx
 # Completion of ctx for zsh: commands, names of agents and sessions, paths of the tree.
+# The options of a command are those of its help. A word that is no command is not passed on.
+_ctx_options() {
+  local -a command=($1)
+  [[ $1 == (abi|agent|policy) ]] && command+=($2)
+  ctx $command --help 2>/dev/null |
+    sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
+}
 _ctx() {
   local -a names
   local previous=$words[CURRENT-1] agent=${CTX_AGENT:-coder}
@@ -10,7 +17,7 @@ _ctx() {
     --source|--root|--workspace|--programs) _files -/; return ;;
     --socket|--asking-socket|--from|--exec|--system) _files; return ;;
     --model) names=(${(f)"$(ctx completion names objects model 2>/dev/null)"}) ;;
-    --tools) names=(${(f)"$(ctx completion names objects tool 2>/dev/null)"}) ;;
+    --tools|--approve) names=(${(f)"$(ctx completion names objects tool 2>/dev/null)"}) ;;
     --perm) names=(--- r-- -w- --x rw- r-x -wx rwx) ;;
     --approval) names=(auto ask) ;;
     --abi) names=(op v1 v2 control) ;;
@@ -26,6 +33,9 @@ _ctx() {
             conformance) names=(--socket) ;;
             *) _files; return ;;
           esac ;;
+        4:abi) [[ $words[3] == show ]] &&
+          names=(${(f)"$(ctx abi show $words[4] 2>/dev/null | sed -n 's/^  \([a-z_]*\) .*/\1/p')"}) ;;
+        3:help) names=(${(f)"$(ctx completion names $previous 2>/dev/null)"}) ;;
         2:completion) names=(bash zsh fish) ;;
         2:which) names=(agent tool model) ;;
         3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;
@@ -38,15 +48,7 @@ _ctx() {
         4:policy) names=(${(f)"$(ctx completion names tools 2>/dev/null)"}) ;;
         5:policy) names=(execute use read write resume create start stop connect) ;;
       esac
-      if [[ $words[CURRENT] == -* ]]; then
-        names=(--help --json --source --root --no-start --agent --session --scope --workspace --no-workspace --cwd --raw --id)
-        [[ "$words[2] $words[3]" == 'abi conformance' ]] &&
-          names=(--help --json --tap --socket --abi --agent --asking-socket --asking-agent --only --timeout)
-        [[ "$words[2] $words[3]" == 'agent new' ]] &&
-          names=(--help --json --source --from --model --tools --mount --perm --label --exec --approval --system --dry-run)
-        [[ "$words[2] $words[3]" == 'agent apply' ]] &&
-          names=(--help --json --source --yes --dry-run)
-      fi ;;
+      [[ $words[CURRENT] == -* ]] && names=(${(f)"$(_ctx_options $words[2] $words[3])"}) ;;
   esac
   compadd -a names
 }
