@@ -117,6 +117,8 @@ describe("is refused at its line and column:", () => {
     ],
     ["a mount", front("mount:", "  - /a b ro"), "3:8 EINVAL mount target"],
     ["a runtime variable", front("env:", "  CTX_ROOT: /x"), "3:3 EINVAL variable CTX_ROOT belongs"],
+    ["a variable twice", front("env: {A: x, B: y, A: z}"), '2:1 EINVAL env: "A" is there twice'],
+    ["a variable twice", front("env:", "  A: x", "  A: y"), '2:1 EINVAL env: "A" is there twice'],
     ["a number in disguise", front("env: {A: 010}"), '2:1 EINVAL env: value of "A" would be read'],
     ["nothing", front("model:"), "2:1 EINVAL model: its value is empty"],
     ["a list for a word", front("perm: [r--]"), "2:1 EINVAL perm takes one value"],

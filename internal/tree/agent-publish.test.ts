@@ -116,6 +116,9 @@ describe("a new agent", () => {
     mkdirSync(made.path("agent/mine.d"));
     writeFileSync(made.path("agent/mine.d/system.md"), "kept\n");
     expect(refusal(() => checkNameFree(tree, "mine")).code).toBe("EEXIST");
+    for (const name of ["", "..", "../helper", "helper.d"]) {
+      expect(refusal(() => checkNameFree(tree, name)).code).toBe("EINVAL");
+    }
     expect(refusal(() => make("mine")).code).toBe("EEXIST");
     expect(readFileSync(made.path("agent/mine.d/system.md"), "utf8")).toBe("kept\n");
   });

@@ -16,7 +16,7 @@ import {
   rmdirSync,
   unlinkSync,
 } from "node:fs";
-import { CodedError, coded, fail, quoted } from "../abi/mod.ts";
+import { CodedError, coded, fail, objectName, quoted } from "../abi/mod.ts";
 import {
   type FileOwner,
   openBeneath,
@@ -55,8 +55,9 @@ const agentLockMs = 10_000;
 /** Pause between two looks at the lock, in milliseconds. */
 const agentLockPauseMs = 10;
 
-/** Why an agent of this name cannot be made now; used before anything is asked or read. */
+/** Throws why an agent of this name cannot be made now; used before anything is asked or read. */
 export function checkNameFree(tree: Tree, name: string): void {
+  objectName("agent", name);
   withAgentFolder(tree, (folder) => checkFree(folder, name));
 }
 

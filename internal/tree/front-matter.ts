@@ -123,6 +123,8 @@ function parsePart(part: Part): FrontEntry {
   const items: readonly unknown[] = pairs ?? (value as unknown[]);
   if (items.length > itemsMax) refuse(`more than ${itemsMax} items`, "EMSGSIZE");
   if (pairs !== undefined) {
+    const twice = repeatedName(part.lines, pairs);
+    if (twice !== undefined) refuse(`${quoted(twice)} is there twice`);
     const texts = pairs.map(([name, of]) => ({ name, text: word(of, `value of ${quoted(name)}`) }));
     const located = texts.map(({ name, text }) => ({
       text: `${name}=${text}`,
@@ -132,6 +134,20 @@ function parsePart(part: Part): FrontEntry {
   }
   const texts = items.map((of, index) => word(of, `item ${index + 1}`));
   return { key, place, form: "list", items: texts.map((text) => ({ text, place: locate(text) })) };
+}
+
+/** Of two equal names of a map the parser keeps the last; also where its text only looks like two. */
+function repeatedName(lines: readonly string[], pairs: [string, unknown][]): string | undefined {
+  const seen = new Set<string>();
+  // What follows the first colon is the map itself, which may begin on the key's own line.
+  const text = lines.join("\n").replace(/^[^:]*:/, "");
+  for (const [, name = ""] of text.matchAll(
+    /(?:^|[\n{,])[ \t]*["']?([\w.-]+)["']?[ \t]*:(?=\s|$)/g,
+  )) {
+    if (seen.has(name) && pairs.some(([known]) => known === name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 /** Undefined for what is no word, or a number or truth value that is written in another way. */
