@@ -12,7 +12,7 @@ import type { MessageRecord } from "../../internal/session-log/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { openAgent } from "./context.ts";
 import { newestMessages, textOf } from "./messages.ts";
-import { sessionOf, sessionOptions } from "./session-option.ts";
+import { keptScope, keptSessionHome, sessionOf, sessionOptions } from "./session-option.ts";
 
 /** Messages shown when nobody says how many. */
 const countUsual = 20;
@@ -23,7 +23,8 @@ export const spec: CommandSpec = {
   summary: "Prints the last messages of a session, oldest first.",
   positionals: { agent: "Name of the agent" },
   options: {
-    session: sessionOptions.session,
+    ...sessionOptions,
+    scope: keptScope,
     count: { type: "string", alias: "n", describe: `Messages to print (default: ${countUsual})` },
   },
   examples: [["agent history coder -n 4", "the last four messages"]],
@@ -32,9 +33,10 @@ export const spec: CommandSpec = {
 export function run(args: Arguments): number {
   const count = args.whole("count", 1) ?? countUsual;
   const context = openAgent(args, args.need("agent"));
+  const home = keptSessionHome(args, context);
   const session = sessionOf(args, context);
   const found: MessageRecord[] = [];
-  for (const record of newestMessages(context, session)) {
+  for (const record of newestMessages({ agent: context.agent, home, session })) {
     found.push(record);
     if (found.length === count) break;
   }

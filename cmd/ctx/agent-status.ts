@@ -9,7 +9,7 @@ import { openPath, readBeneath } from "../../internal/os/mod.ts";
 import { askOnce } from "./agent-link.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { type AgentContext, openAgent } from "./context.ts";
-import { scopeOf, sessionOf, sessionOptions } from "./session-option.ts";
+import { scopeOf, sessionHome, sessionOf, sessionOptions } from "./session-option.ts";
 
 export const spec: CommandSpec = {
   name: "agent status",
@@ -28,7 +28,7 @@ export async function run(args: Arguments): Promise<number> {
   const context = openAgent(args, args.need("agent"));
   const session = sessionOf(args, context);
   const live = await liveStatus(context, { op: "status", session, scope });
-  const status = live?.status ?? storedState(context, session) ?? "none";
+  const status = live?.status ?? storedState(sessionHome(context, scope), session) ?? "none";
   const facts = {
     agent: context.agent,
     definition: "valid",
@@ -64,9 +64,9 @@ async function liveStatus(
 /** Bytes of `state`, which is one word. */
 const stateBytesMax = 64;
 
-function storedState(context: AgentContext, session: string): string | undefined {
+function storedState(home: string, session: string): string | undefined {
   try {
-    const folder = openPath(context.home, "folder");
+    const folder = openPath(home, "folder");
     try {
       const bytes = readBeneath(folder, `session/${session}/state`, stateBytesMax);
       return new TextDecoder().decode(bytes).trim();

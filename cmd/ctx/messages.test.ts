@@ -24,6 +24,31 @@ beforeAll(async () => {
     line(10, "assistant", "ctx-1", "three"),
   ];
   writeFileSync(join(session, "messages.jsonl"), lines.join(""));
+  const team = join(place.source, "shared/team/agent/coder/session");
+  mkdirSync(join(team, "index"), { recursive: true });
+  mkdirSync(join(team, "plan"));
+  writeFileSync(join(team, "index/current"), "plan\n");
+  writeFileSync(join(team, "plan/messages.jsonl"), line(5, "assistant", "ctx-1", "for the team"));
+  writeFileSync(join(team, "plan/state"), "done\n");
+});
+
+describe("a shared session", () => {
+  const shared = ["--scope", "shared:team"];
+
+  test("is found by its space's own current one", async () => {
+    expect((await place.ctx("agent", "output", "coder", ...shared)).out).toBe("for the team\n");
+    const { out } = await place.ctx("history", ...shared, "--session", "plan", "--json");
+    expect(JSON.parse(out)).toMatchObject({ id: "msg-5", role: "assistant" });
+    const status = await place.ctx("agent", "status", "coder", ...shared, "--json");
+    expect(JSON.parse(status.out)).toMatchObject({ session: "plan", status: "done" });
+  });
+
+  test("is not looked for where there is none, and a temp one leaves nothing to read", async () => {
+    const none = await place.ctx("agent", "output", "coder", "--scope", "shared:none");
+    expect([none.exit, none.err]).toEqual([1, expect.stringContaining("[ENOENT]")]);
+    const temp = await place.ctx("agent", "history", "coder", "--scope", "temp");
+    expect([temp.exit, temp.err]).toEqual([2, expect.stringContaining("leaves nothing to read")]);
+  });
 });
 
 describe("a long answer", () => {

@@ -5,7 +5,6 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { coded, fail } from "../../internal/abi/mod.ts";
 import { openBeneath, openPath } from "../../internal/os/mod.ts";
 import type { MessageRecord } from "../../internal/session-log/mod.ts";
-import type { AgentContext } from "./context.ts";
 
 /** Bytes read at once, going backwards. */
 const chunkBytes = 64 * 1024;
@@ -13,13 +12,17 @@ const chunkBytes = 64 * 1024;
 /** One message line. Past it the file counts as damaged: EIO. */
 const lineBytesMax = 8 * 1024 * 1024;
 
+export interface SessionPlace {
+  readonly agent: string;
+  readonly session: string;
+  /** Host path of the folder that holds `session/`. */
+  readonly home: string;
+}
+
 /** Whole messages: a long one is kept as lines that follow each other, and is put together here. */
-export function* newestMessages(
-  context: AgentContext,
-  session: string,
-): Generator<MessageRecord, void> {
+export function* newestMessages(place: SessionPlace): Generator<MessageRecord, void> {
   let later: MessageRecord | undefined;
-  for (const record of newestRecords(context, session)) {
+  for (const record of newestRecords(place)) {
     if (later !== undefined && isPieceBefore(record, later)) {
       later = { ...record, content: [...record.content, ...later.content] };
       continue;
@@ -35,8 +38,8 @@ function isPieceBefore(record: MessageRecord, later: MessageRecord): boolean {
   return role === "assistant" && later.role === role && later.run === run && later.seq === seq + 1;
 }
 
-function* newestRecords(context: AgentContext, session: string): Generator<MessageRecord, void> {
-  const fd = openMessages(context, session);
+function* newestRecords(place: SessionPlace): Generator<MessageRecord, void> {
+  const fd = openMessages(place);
   try {
     for (const line of linesBackwards(fd)) {
       const record = parseRecord(line);
@@ -48,12 +51,12 @@ function* newestRecords(context: AgentContext, session: string): Generator<Messa
   }
 }
 
-/** Opened below the agent's home without following a symlink: the agent can write parts of it. */
-function openMessages(context: AgentContext, session: string): number {
-  const subject = `session "${session}" of agent "${context.agent}"`;
+/** Opened below its home without following a symlink: the agent can write parts of it. */
+function openMessages({ agent, home, session }: SessionPlace): number {
+  const subject = `session "${session}" of agent "${agent}"`;
   let folder: number | undefined;
   try {
-    folder = openPath(context.home, "folder");
+    folder = openPath(home, "folder");
     return openBeneath(folder, `session/${session}/messages.jsonl`, "read");
   } catch (error) {
     const { code, message } = coded(error);

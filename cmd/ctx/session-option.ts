@@ -1,5 +1,5 @@
 // The options that name a session, and their defaults: with no `--session` a client uses the
-// session index's `current`, then `default`.
+// session index's `current`, each scope having an index of its own, then `default`.
 
 import { closeSync } from "node:fs";
 import { fail, objectName, sessionName } from "../../internal/abi/mod.ts";
@@ -12,6 +12,9 @@ export const sessionOptions = {
   session: { type: "string", describe: "Session (default: the current one, else default)" },
   scope: { type: "string", describe: "private (default), temp or shared:SPACE" },
 } as const;
+
+/** The scopes that leave something behind. */
+export const keptScope = { type: "string", describe: "private (default) or shared:SPACE" } as const;
 
 /** Bytes of `index/current`, which holds one session name. */
 const currentBytesMax = 256;
@@ -30,7 +33,21 @@ export function scopeOf(args: Arguments): Scope {
 export function sessionOf(args: Arguments, context: AgentContext): string {
   const named = args.text("session");
   if (named !== undefined) return sessionName(named);
-  return currentSession(context.home) ?? "default";
+  return currentSession(sessionHome(context, scopeOf(args))) ?? "default";
+}
+
+/** Host path of the folder that holds the scope's `session/`. A temp session has none, and nothing in it. */
+export function sessionHome({ tree, agent, home }: AgentContext, scope: Scope): string {
+  return scope.kind === "shared" ? `${tree.source}/shared/${scope.space}/agent/${agent}` : home;
+}
+
+/** The same for a command that reads what a session left. EINVAL for a temp one, which leaves nothing. */
+export function keptSessionHome(args: Arguments, context: AgentContext): string {
+  const scope = scopeOf(args);
+  if (scope.kind !== "temp") return sessionHome(context, scope);
+  return fail("EINVAL", "a temp session leaves nothing to read", {
+    hint: "the scope is private or shared:SPACE",
+  });
 }
 
 function currentSession(home: string): string | undefined {
