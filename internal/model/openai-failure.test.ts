@@ -178,10 +178,15 @@ test("a silent server is ETIMEDOUT", async () => {
 });
 
 test("a slow server is not a silent one", async () => {
-  server.inject({ kind: "drip", ms: 20 });
-  const { events, error } = await asking.ask("@say slow but steady", { idleMs: 150 });
+  // Far apart, so that a busy machine does not make one of the pauses look like silence.
+  const idleMs = 1500;
+  const text = "slow but steady, piece by piece. ".repeat(5);
+  server.inject({ kind: "drip", ms: 50 });
+  const begun = performance.now();
+  const { events, error } = await asking.ask(`@say ${text}`, { idleMs });
   expect(error).toBeUndefined();
-  expect(said(events)).toBe("slow but steady");
+  expect(said(events)).toBe(text);
+  expect(performance.now() - begun).toBeGreaterThan(idleMs);
 });
 
 test("a cancel closes the connection and is ECANCELED", async () => {

@@ -101,12 +101,27 @@ describe("a bad line on the agent socket is answered with its code and writes no
     expect(await refused(send({ scope: "global" }))).toBe("EINVAL");
   });
 
-  test("frames of v1 and v2, which this version does not serve here", async () => {
-    const v1 = { abi: "cortexfs.interaction/v1", payload: { direction: "request", value: {} } };
-    const v2 = { abi: "cortexfs.interaction/v2", correlation: {}, event: { kind: "hello" } };
-    for (const frame of [v1, v2]) {
-      expect(await refused(`${JSON.stringify(frame)}\n`)).toBe("unsupported_version");
-    }
+  test("frames of v1 that say nothing, and of versions that are not served, in their own form", async () => {
+    const answerTo = async (abi: string, rest: object) => {
+      const peer = client().bytes(`${JSON.stringify({ abi, ...rest })}\n`);
+      await peer.closed;
+      expect(peer.frames.length).toBe(1);
+      return peer.frames[0] as unknown;
+    };
+    const empty = { payload: { direction: "request", value: {} } };
+    const v1 = { abi: "cortexfs.interaction/v1", payload: { direction: "event" } };
+    expect(await answerTo("cortexfs.interaction/v1", empty)).toMatchObject({
+      ...v1,
+      payload: { value: { type: "error", code: "EINVAL" } },
+    });
+    const hello = { correlation: {}, event: { kind: "hello" } };
+    expect(await answerTo("cortexfs.interaction/v2", hello)).toMatchObject({
+      abi: "cortexfs.interaction/v2",
+      event: { side: "slave", kind: "error", data: { code: "EINVAL" } },
+    });
+    expect(await answerTo("cortexfs.interaction/v9", empty)).toMatchObject({
+      payload: { value: { type: "error", code: "unsupported_version" } },
+    });
   });
 });
 
