@@ -21,6 +21,7 @@ Examples:
   ctx set agent/coder.d/perm r-x
   ctx set agent/coder.d/tools fs.read fs.list
   ctx set agent/coder.d/policy - < policy
+  ctx set agent/coder.d/tools - < /dev/null      an empty list
 `;
 
 export function runFast(argv: readonly string[]): number {
