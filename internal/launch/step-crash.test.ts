@@ -13,7 +13,7 @@ if (missing !== undefined) console.log(`SKIP killed steps: ${missing}`);
 const holder = new URL("../../testdata/sandbox/hold-step.ts", import.meta.url).pathname;
 
 /** Kills of each kind, in each way of running an agent. */
-const kills = process.env["CTX_LONG"] === "1" ? 100 : 8;
+const kills = process.env["CTX_LONG"] === "1" ? 100 : 4;
 /** Every so many is killed once it stands; the others at a moment before. */
 const standingEvery = 4;
 const slowMs = 3_600_000;
