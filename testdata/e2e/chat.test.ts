@@ -189,15 +189,17 @@ describe("a call that asks for approval", () => {
   test("is shown again when the window became narrower meanwhile", async () => {
     const chat = new Chat({}, []);
     await chat.until("coder> ");
-    chat.type(`@call shell.exec ${JSON.stringify({ cmd: `true ${"x".repeat(60)}` })}\r`);
+    chat.type(`@call shell.exec ${JSON.stringify({ cmd: `touch seen; : ${"x".repeat(60)}` })}\r`);
     await chat.until("allow once?");
     chat.child.terminal?.resize(40, 24);
     chat.type("y\r");
     await chat.until("the window is narrower now:");
     await chat.until("  : xxxx");
     await chat.until("allow once?");
+    expect(made("seen")).toBe(false);
     chat.type("y\r");
     await chat.until("shell.exec ok");
+    expect(made("seen")).toBe(true);
     chat.child.kill("SIGKILL");
     await chat.child.exited;
   });
