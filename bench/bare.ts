@@ -15,7 +15,7 @@ export const usrAlone: SandboxSpec["system"] = {
 };
 
 export function withoutLauncher(spec: SandboxSpec): string[] {
-  const list = bwrapArguments(spec, { block: 0, seccomp: 0 });
+  const list = bwrapArguments(spec, { block: 0, seccomp: 0, programs: 0 });
   return list.filter(
     (item, at) => !launcherOptions.includes(item) && !launcherOptions.includes(list[at - 1] ?? ""),
   );

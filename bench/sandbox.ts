@@ -21,6 +21,7 @@ function bareArguments(world: World): string[] {
     system: usrAlone,
     etc: folder("bare-etc"),
     view: folder("bare-view"),
+    programs: [],
     binds: [
       { host: folder("bare-home"), view: "/home/agent", access: "rw" },
       { host: folder("bare-home/session"), view: "/home/agent/session", access: "ro" },

@@ -107,6 +107,7 @@ function bareSpec(scene: Scene, dist: string, control: string): SandboxSpec {
     system: usrAlone,
     etc: folder(scene, "bare-etc"),
     view,
+    programs: [],
     binds: [
       ...programs.map((name) => bind(join(dist, name), `/ctx/bin/${name}`)),
       bind(join(scene.source, "agent/coder"), viewPath),

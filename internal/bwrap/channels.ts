@@ -7,12 +7,18 @@ import { encodeArguments, type SandboxDescriptors } from "../sandbox/mod.ts";
 import { fenceFile } from "./fence.ts";
 import type { StartOptions } from "./start.ts";
 
-/** The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 the fence. */
-export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6 };
+/**
+ * The child's numbers: 0 to 2 are its streams, 3 the options, 5 the token gate, 7 and 8 the fence and
+ * the early program's input where there are such. bubblewrap itself closes what it copies from 9 on.
+ */
+export const childDescriptors: SandboxDescriptors = { block: 4, seccomp: 6, programs: 9 };
 export const gateDescriptor = 5;
 export const fenceDescriptor = 7;
 
-type ChannelOptions = Pick<StartOptions, "arguments" | "seccomp" | "identity" | "stdin" | "warm">;
+type ChannelOptions = Pick<
+  StartOptions,
+  "arguments" | "seccomp" | "programs" | "identity" | "stdin" | "warm"
+>;
 
 export interface Channels {
   readonly stdout: number;
@@ -23,7 +29,7 @@ export interface Channels {
   readonly stdin: number | undefined;
   /** The host's end of the early program's input. */
   readonly warm: number | undefined;
-  /** Descriptors of the child by number; a string is Bun's own word. */
+  /** Descriptors of the child by number; a string is Bun's own word, and nothing above 2. */
   readonly child: readonly (number | "ignore")[];
   readonly fenced: boolean;
   closeChild(): void;
@@ -50,7 +56,11 @@ export function openChannels(options: ChannelOptions): Channels {
     const input = content && keep(memoryFile("stdin", content));
     const fence = fenceFile(fenceDescriptor);
     const fences = fence === undefined ? [] : [keep(fence)];
-    const childOnly = [outWrite, errorWrite, blockChild, gateChild, list, filter, ...fences];
+    const programs = (options.programs ?? []).map(({ content }) =>
+      keep(memoryFile("bwrap-program", new TextEncoder().encode(content))),
+    );
+    const ours = [list, filter, ...fences, ...programs];
+    const childOnly = [outWrite, errorWrite, blockChild, gateChild, ...ours];
     if (input !== undefined && !late) childOnly.push(input);
     const close = (list: number[]) => {
       for (const fd of list.splice(0)) closeSync(fd);
@@ -61,12 +71,17 @@ export function openChannels(options: ChannelOptions): Channels {
     if (warmRead !== undefined) childOnly.push(warmRead);
     if (warm !== undefined) gates.push(warm);
     const early = warmRead === undefined ? [] : [warmRead];
+    const first = [
+      input ?? ("ignore" as const),
+      ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
+    ];
+    const unused = Array.from(
+      { length: childDescriptors.programs - first.length },
+      () => "ignore" as const,
+    );
     return {
       ...{ stdout: outRead, stderr: errorRead, block, gate, stdin: late ? input : undefined, warm },
-      child: [
-        input ?? "ignore",
-        ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
-      ],
+      child: [...first, ...unused, ...programs],
       fenced: fence !== undefined,
       closeChild: () => close(childOnly),
       closeGates: () => close(gates),

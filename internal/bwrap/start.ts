@@ -10,6 +10,7 @@ import { type ProcessStamp, processFacts, sameProcess } from "../os/mod.ts";
 import {
   type GateNews,
   type GateOpening,
+  type GeneratedProgram,
   gateReady,
   gateScript,
   gateToken,
@@ -43,6 +44,8 @@ export interface StandingSandbox {
 export interface StartOptions {
   readonly arguments: readonly string[];
   readonly seccomp: Uint8Array;
+  /** What the arguments name as generated programs, in the same order. */
+  readonly programs?: readonly GeneratedProgram[];
   readonly program: readonly string[];
   /** What the program is told at its start, unless the release brings it. */
   readonly news?: GateNews;

@@ -31,8 +31,8 @@ export function payloadOf(request: LaunchRequest): Payload {
     const { tool } = request;
     return {
       kind: "native",
-      // The runner is named instead of left to the first line: the folder that holds the generated
-      // view may be mounted noexec, as /run is on many hosts.
+      // The runner is named instead of left to the first line: a standby runs it before it knows
+      // of which tool.
       program: tool.builtin ? ["/ctx/bin/ctx", "exec", tool.viewPath] : [tool.viewPath],
       stdin: new TextEncoder().encode(encodeToolInput(request.args)),
       combined: false,

@@ -21,7 +21,7 @@ import { commandFolder } from "./payload.ts";
 import type { StepRequest } from "./step-types.ts";
 import { systemView } from "./system-view.ts";
 import type { LauncherOptions, LaunchRequest, StandbyRequest } from "./types.ts";
-import { toolPrograms, viewFolder } from "./view-folder.ts";
+import { toolPrograms, viewFolder, viewPrograms } from "./view-folder.ts";
 
 /** /tmp of one sandbox. Past it ENOSPC inside. */
 export const tmpBytesMax = 512 * 1024 * 1024;
@@ -113,6 +113,7 @@ function planSandbox(
     system: systemView(),
     etc: etcFolder(folders, { user: agent, uid, gid, resolver: network?.resolver }),
     view,
+    programs: viewPrograms(request),
     binds: [
       ...programs.map(({ name, host }) => readOnly(host, `/ctx/bin/${name}`)),
       ...tools.map(({ hostPath, viewPath }) => readOnly(hostPath, viewPath)),

@@ -41,6 +41,7 @@ export class Stand {
     return {
       arguments: bwrapArguments(plan.spec, childDescriptors),
       seccomp: filterFor(plan.spec.network),
+      programs: plan.spec.programs,
       identity: plan.identity.become,
       signal,
       register: (root) => this.#enter(root),

@@ -49,6 +49,8 @@ function standbyKey(plan: LaunchPlan): string {
   const env = [...spec.env].filter(([name, value]) => name !== "PATH" || value !== commandPath);
   return JSON.stringify([
     bwrapArguments({ ...spec, env: new Map(env) }, childDescriptors),
+    // The arguments name descriptors; what is in them counts.
+    spec.programs,
     plan.spec.binds.map(({ noexec }) => noexec === true),
     [identity, network?.path],
     expected.map(({ view, dev, ino }) => [view, `${dev}:${ino}`]),

@@ -6,12 +6,16 @@ import { plainSpec } from "../../testdata/sandbox/plain-spec.ts";
 import { bwrapArguments, encodeArguments } from "./bwrap-arguments.ts";
 import type { SandboxSpec } from "./types.ts";
 
-const descriptors = { block: 4, seccomp: 6 };
+const descriptors = { block: 4, seccomp: 6, programs: 9 };
 
 const specs: Readonly<Record<string, SandboxSpec>> = {
   plain: plainSpec("/base"),
   "root-agent": plainSpec("/base", { maskProc: true, binds: [] }),
   workspace: plainSpec("/base", {
+    programs: ["tool/fs.read", "model/debug/echo"].map((name) => ({
+      view: `/ctx/${name}`,
+      content: "#!/ctx/bin/ctx exec\n",
+    })),
     binds: [
       { host: "/opt/ctx", view: "/ctx/bin/ctx", access: "ro" },
       { host: "/tree/home/1000/agent/coder", view: "/home/agent", access: "rw" },
@@ -47,7 +51,8 @@ describe("bwrapArguments()", () => {
 
   test("makes the root read-only after every mount", () => {
     const list = bwrapArguments(specs["workspace"] as SandboxSpec, descriptors);
-    const last = Math.max(list.lastIndexOf("--bind"), list.lastIndexOf("--ro-bind"));
+    const binds = ["--bind", "--ro-bind", "--ro-bind-data"];
+    const last = Math.max(...binds.map((option) => list.lastIndexOf(option)));
     expect(list.indexOf("--remount-ro")).toBeGreaterThan(last);
   });
 });

@@ -20,6 +20,9 @@ export function bwrapArguments(spec: SandboxSpec, descriptors: SandboxDescriptor
     ...["--dev", "/dev", "--perms", "1777", "--size", `${spec.shmBytes}`, "--tmpfs", "/dev/shm"],
     ...["--perms", "1777", "--size", `${spec.tmpBytes}`, "--tmpfs", "/tmp"],
     ...["--perms", "0755", "--dir", "/run", "--ro-bind", spec.view, "/ctx"],
+    ...spec.programs.flatMap(({ view }, index) => [
+      ...["--perms", "0555", "--ro-bind-data", `${descriptors.programs + index}`, view],
+    ]),
     ...spec.binds.flatMap(bindArguments),
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...[...spec.env].flatMap(([name, value]) => ["--setenv", name, value]),

@@ -9,6 +9,12 @@ export interface Bind {
   readonly recursive?: boolean;
 }
 
+/** An executable that exists in no folder of the host. */
+export interface GeneratedProgram {
+  readonly view: string;
+  readonly content: string;
+}
+
 export interface SandboxSpec {
   /** Read-only host trees for programs: /usr and how /bin, /lib… are linked on this host. */
   readonly system: {
@@ -19,6 +25,11 @@ export interface SandboxSpec {
   readonly etc: string;
   /** Generated folder that becomes /ctx, read-only, with binds over it for the binaries. */
   readonly view: string;
+  /**
+   * Each lies over an empty file of the view: the host's folder may be mounted noexec, as /run is on
+   * many hosts, and a bind would keep that.
+   */
+  readonly programs: readonly GeneratedProgram[];
   /** In order; later ones lie over earlier ones. */
   readonly binds: readonly Bind[];
   readonly cwd: string;
@@ -34,4 +45,6 @@ export interface SandboxSpec {
 export interface SandboxDescriptors {
   readonly block: number;
   readonly seccomp: number;
+  /** The first generated program; the others follow. */
+  readonly programs: number;
 }

@@ -89,9 +89,15 @@ export function startDriver(
   configuration: Configuration,
   scene: Scene,
   args: { readonly cmd: string | readonly string[]; readonly [name: string]: unknown },
-  more: { readonly change?: unknown; readonly controls?: unknown; readonly via?: string[] } = {},
+  more: {
+    readonly change?: unknown;
+    readonly controls?: unknown;
+    readonly ctxBinary?: string;
+    readonly via?: string[];
+  } = {},
 ) {
-  const order = JSON.stringify({ scene, args, change: more.change, controls: more.controls });
+  const { change, controls, ctxBinary } = more;
+  const order = JSON.stringify({ scene, args, change, controls, ctxBinary });
   return Bun.spawn([...(more.via ?? []), ...configuration.as, process.execPath, driver, order], {
     stdin: "ignore",
     stdout: "pipe",

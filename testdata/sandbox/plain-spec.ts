@@ -14,6 +14,7 @@ export function plainSpec(base: string, change: Partial<SandboxSpec> = {}): Sand
     },
     etc: `${base}/etc`,
     view: `${base}/ctx`,
+    programs: [],
     binds: [{ host: `${base}/work`, view: "/workspace", access: "rw" }],
     cwd: "/workspace",
     env: new Map([["HOME", "/home/agent"]]),

@@ -1,6 +1,6 @@
 // Runs one shell.exec call as this process's own user and prints what came of it: `run-command.ts
-// JSON` with `{scene, args, change?, controls?}`. Prints one line `ready` before, so that a test can
-// look at or kill what is there, and one JSON line with the outcome after.
+// JSON` with `{scene, args, change?, controls?, ctxBinary?}`. Prints one line `ready` before, so that
+// a test can look at or kill what is there, and one JSON line with the outcome after.
 
 import { commandRequest, controlsOf, launcherOf, type Scene } from "./scene.ts";
 
@@ -9,10 +9,11 @@ interface Order {
   readonly args: Parameters<typeof commandRequest>[1];
   readonly change?: Parameters<typeof commandRequest>[2];
   readonly controls?: Parameters<typeof controlsOf>[1];
+  readonly ctxBinary?: string;
 }
 
 const order = JSON.parse(process.argv[2] ?? "{}") as Order;
-const launcher = launcherOf(order.scene);
+const launcher = launcherOf(order.scene, 8, order.ctxBinary);
 console.log("ready");
 const outcome = await launcher.run(
   commandRequest(order.scene, order.args, {
