@@ -47,7 +47,8 @@ function showProtocol({ name }: Protocol, json: boolean): void {
     printJson({ name, ...table, rules: rulesOf(name) });
     return;
   }
-  print(`${name}  ${table.abi}, lines to ${table.line_bytes_max} bytes`);
+  const called = table.abi === name ? "" : `, abi ${JSON.stringify(table.abi)}`;
+  print(`${name}${called}, lines to ${table.line_bytes_max} bytes`);
   for (const { kind, side, durable, about } of table.kinds) {
     print(`  ${kind.padEnd(18)} ${side.padEnd(8)} durable ${durable.padEnd(7)} ${about}`);
   }
