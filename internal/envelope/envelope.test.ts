@@ -112,7 +112,8 @@ describe("a step's output", () => {
   test("is over after the first failure, which is the one that is told", () => {
     const reader = new StepReader(new RunCalls("run-1"));
     expect(reader.push(bytes(`${message}oops\n${message}`))).toHaveLength(1);
-    expect(reader.failure).toMatchObject({ code: "EINVAL", message: "line is not valid JSON" });
+    const said = 'line is not valid JSON: "oops"';
+    expect(reader.failure).toMatchObject({ code: "EINVAL", message: said });
     expect(reader.push(bytes(message))).toEqual([]);
     expect(reader.push(bytes("x".repeat(stepOutputBytesMax)))).toEqual([]);
     expect(reader.end({ status: 1 })).toMatchObject({ kind: "error", code: "EINVAL" });

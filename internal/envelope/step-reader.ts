@@ -2,7 +2,7 @@
 // call that the step yielded, its message, or an error. A call is handed out only at the end, since
 // anything after it makes the whole step invalid. After the first failure nothing comes out any more.
 
-import type { Code } from "../abi/mod.ts";
+import { type Code, quoted } from "../abi/mod.ts";
 import { LineDecoder } from "../frame/mod.ts";
 import { envelopeLineBytesMax, stepOutputBytesMax } from "./bounds.ts";
 import { decodeStepFrame } from "./codec.ts";
@@ -80,7 +80,11 @@ export class StepReader {
       return this.#fail("EINVAL", `step printed a line after its tool call "${this.#call.id}"`);
     }
     const decoded = decodeStepFrame(line);
-    if (!decoded.ok) return this.#fail(decoded.code, decoded.message);
+    if (!decoded.ok) {
+      // A stray print is known by its text; of a frame the message names the place.
+      const stray = line.startsWith("{") ? "" : `: ${quoted(line)}`;
+      return this.#fail(decoded.code, `${decoded.message}${stray}`);
+    }
     const { frame } = decoded;
     if (frame.run !== undefined && frame.run !== this.#calls.run) {
       return this.#fail("EINVAL", `frame "${frame.type}" names another run`);
