@@ -118,6 +118,11 @@ describe("reportError", () => {
 
   test("a reader that went away is no failure", () => {
     expect(reportError("ctx", new ReaderGone(), false)).toEqual({ text: "", exit: 0 });
+    // As it comes out of another piece of the program, which has its own copy of the class.
+    class Copy extends Error {
+      override readonly name = "ReaderGone";
+    }
+    expect(reportError("ctx", new Copy(), false)).toEqual({ text: "", exit: 0 });
   });
 });
 

@@ -10,7 +10,14 @@ import { escapeText, safeJson } from "./escape.ts";
 const fullPipePauseMs = 2;
 
 /** Thrown when the reader of standard output is gone; `runMain` ends the program quietly. */
-export class ReaderGone extends Error {}
+export class ReaderGone extends Error {
+  override readonly name = "ReaderGone";
+}
+
+/** By name: a program is compiled in pieces, and each piece has a class of its own. */
+export function isReaderGone(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "ReaderGone";
+}
 
 const encoder = new TextEncoder();
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));

@@ -4,7 +4,7 @@
 
 import { coded, codes, isCoded, productCommit, productVersion } from "../abi/mod.ts";
 import { escapeLine } from "./escape.ts";
-import { ReaderGone } from "./output.ts";
+import { isReaderGone } from "./output.ts";
 
 export interface Report {
   readonly text: string;
@@ -19,7 +19,7 @@ function isForeseen(thrown: unknown): boolean {
 }
 
 export function reportError(program: string, thrown: unknown, debug: boolean): Report {
-  if (thrown instanceof ReaderGone) return { text: "", exit: 0 };
+  if (isReaderGone(thrown)) return { text: "", exit: 0 };
   if (!isForeseen(thrown)) return reportBug(program, thrown, debug);
   const error = coded(thrown);
   const at = error.place;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { answerOf, ProgramWorld } from "./program-world.ts";
+import { dist } from "./world.ts";
 
 setDefaultTimeout(60_000);
 
@@ -109,4 +110,11 @@ test("nobody who can answer means no, and the program is told", async () => {
   const listed = ["--session", "listed", "--approve", "fs.write", "write"];
   const allowed = await world.run(["ctx", "agent", "send", "writer", ...listed]);
   expect([allowed.exit, allowed.stdout]).toEqual([0, "written\n"]);
+});
+
+test("a model that is executed ends quietly when nobody reads its answer any more", async () => {
+  const script = '("$0" exec "$1" hello; echo "exit $?" >&2) | head -c 1';
+  const words = ["sh", "-c", script, join(dist, "ctx"), join(world.source, "model/debug/echo")];
+  const child = Bun.spawn(words, { env: world.env, stdout: "pipe", stderr: "pipe" });
+  expect(await new Response(child.stderr).text()).toBe("exit 0\n");
 });
