@@ -121,6 +121,24 @@ describe.skipIf(missing)("startSandbox()", () => {
     expect(descriptors()).toBeLessThan(before + 5);
   });
 
+  test("a bubblewrap that is killed while it builds fails its launch at once", async () => {
+    let longest = 0;
+    for (let round = 0; round < 100; round += 1) {
+      const options = launchOptions(plainSpec(base), ["/bin/true"], {
+        // The step in which it would leave its child waiting is among the first.
+        register: ({ pid }) =>
+          void setTimeout(() => process.kill(pid, "SIGKILL"), (round % 16) / 4),
+      });
+      const begun = performance.now();
+      await standSandbox(options).then(
+        (sandbox) => sandbox.discard(),
+        () => undefined,
+      );
+      longest = Math.max(longest, performance.now() - begun);
+    }
+    expect(longest).toBeLessThan(10_000);
+  }, 120_000);
+
   test(
     "a server killed at any moment before the release has run nothing and leaves nothing",
     async () => {

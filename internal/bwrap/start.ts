@@ -221,12 +221,17 @@ async function gateStands(
   stderr: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
-  const said = await firstBytes(channels.gate, startMsMax, signal);
-  if (said.kind === "aborted") throw cancelled(signal.reason);
+  const ended = new AbortController();
+  void child.exited.then(() => ended.abort());
+  const either = AbortSignal.any([signal, ended.signal]);
+  const said = await firstBytes(channels.gate, startMsMax, either);
+  if (said.kind === "aborted" && !ended.signal.aborted) throw cancelled(signal.reason);
   if (said.kind === "timeout") {
     fail("ETIMEDOUT", `no sandbox stood after ${startMsMax} ms`);
   }
   if (said.kind === "text" && said.text.startsWith(gateReady)) return;
+  // The child that a killed bubblewrap leaves waiting holds all the ends that are read here.
+  if (child.signalCode !== null) endOrphans();
   const complaint = await firstText(stderr, complaintBytesMax);
   throw explainFailure(await child.exited, complaint);
 }
