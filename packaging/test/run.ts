@@ -1,8 +1,8 @@
 // Runs the static checks and the test files, each file with the pinned bun in a process of its own,
 // and ends with one line `N passed, N failed, N skipped`, in which a check counts as one test.
 // `run.ts unit` takes the files that need no build, `run.ts all` everything, `run.ts fuzz` those with
-// property tests; with parts of paths after it, only files that have one in theirs, and no check. Exit status 1 when anything failed. Files that need the
-// built programs run one at a time, after the others.
+// property tests; with parts of paths after it, only files that have one in theirs, and no check. Files
+// that need the built programs run after the others. Exit status 1 when anything failed.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -154,7 +154,8 @@ if (which !== "fuzz" && parts.length === 0) {
   for (const argv of checks) checked.push(await runCheck(argv));
 }
 const unit = await runAll(unitFiles, availableParallelism());
-const built = which === "all" ? await runAll(wanted.filter(needsBuild), 1) : [];
+const built =
+  which === "all" ? await runAll(wanted.filter(needsBuild), availableParallelism()) : [];
 const results = [...checked, ...unit, ...built];
 const total = results.map((one) => one.counts).reduce(add, { passed: 0, failed: 0, skipped: [] });
 for (const { file, counts } of results) {
