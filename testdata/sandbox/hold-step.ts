@@ -1,7 +1,9 @@
 // Starts a step whose program would leave a file in the workspace, and never opens its gate:
-// `hold-step.ts SCENE AGENT`. Prints `starting`, the launch root's pid before any gate opens,
+// `hold-step.ts SCENE AGENT [pause]`. Prints `starting`, the launch root's pid before any gate opens,
 // `standing` when the gate could be opened, `failed` when the launch ended before; stays in any case.
+// With `pause` it stops at the pid, both gates shut, until its standard input ends.
 
+import { readSync } from "node:fs";
 import { join } from "node:path";
 import { standSandbox } from "../../internal/bwrap/mod.ts";
 import { GeneratedFolders } from "../../internal/launch/generated.ts";
@@ -10,7 +12,7 @@ import { Stand } from "../../internal/launch/stand.ts";
 import { openTree } from "../../internal/tree/mod.ts";
 import { placesOf, type Scene, stepRequest } from "./scene.ts";
 
-const [given = "{}", agent = ""] = process.argv.slice(2);
+const [given = "{}", agent = "", pause] = process.argv.slice(2);
 const scene = JSON.parse(given) as Scene;
 const hostPath = join(scene.source, "agent", agent);
 const program = { viewPath: `/ctx/agent/${agent}`, hostPath };
@@ -31,6 +33,7 @@ try {
     register(root) {
       start.register?.(root);
       console.log(`root ${root.pid}`);
+      if (pause === "pause") readSync(0, new Uint8Array(1));
     },
     async prepare(standing) {
       await start.prepare?.(standing);
