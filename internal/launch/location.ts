@@ -69,10 +69,7 @@ export function locate(path: string, mounts: readonly Mount[]): Location {
   try {
     const facts = fstatSync(fd, { bigint: true });
     const real = readlinkSync(`/proc/self/fd/${fd}`);
-    const id = Number(
-      /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1],
-    );
-    const mount = mounts.find((each) => each.id === id);
+    const mount = mountOf(fd, mounts);
     return {
       path: real,
       device: mount?.device ?? `dev ${facts.dev}`,
@@ -82,6 +79,23 @@ export function locate(path: string, mounts: readonly Mount[]): Location {
       folder: facts.isDirectory(),
       type: mount?.type ?? "",
     };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function mountOf(fd: number, mounts: readonly Mount[]): Mount | undefined {
+  const facts = readFileSync(`/proc/self/fdinfo/${fd}`, "utf8");
+  const id = Number(/^mnt_id:\s*(\d+)/m.exec(facts)?.[1]);
+  return mounts.find((each) => each.id === id);
+}
+
+/** Whether programs below `path` cannot be started; so they cannot where it is bound, either. */
+export function isNoexec(path: string, mounts: readonly Mount[]): boolean {
+  const fd = openPath(path, "path");
+  try {
+    // A mount that is not known, because it was made just now, counts as the worse.
+    return mountOf(fd, mounts)?.options.split(",").includes("noexec") ?? true;
   } finally {
     closeSync(fd);
   }

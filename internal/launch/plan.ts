@@ -15,7 +15,7 @@ import type { GeneratedFolders } from "./generated.ts";
 import { gitBinds, type WatchedRoot } from "./git.ts";
 import { forbiddenPlaces, grantable } from "./host-folder.ts";
 import { type RuntimeIdentity, runtimeIdentity } from "./identity.ts";
-import { isBelow, type Location, locate, type Mount, readMounts } from "./location.ts";
+import { isBelow, isNoexec, type Location, locate, type Mount, readMounts } from "./location.ts";
 import { type MountPlan, mountPlans } from "./mount-lines.ts";
 import { commandFolder } from "./payload.ts";
 import type { StepRequest } from "./step-types.ts";
@@ -113,7 +113,7 @@ function planSandbox(
     system: systemView(),
     etc: etcFolder(folders, { user: agent, uid, gid, resolver: network?.resolver }),
     view,
-    programs: viewPrograms(request),
+    programs: isNoexec(view, shared.mounts) ? viewPrograms(request) : [],
     binds: [
       ...programs.map(({ name, host }) => readOnly(host, `/ctx/bin/${name}`)),
       ...tools.map(({ hostPath, viewPath }) => readOnly(hostPath, viewPath)),

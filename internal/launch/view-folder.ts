@@ -1,7 +1,6 @@
 // The /ctx of a sandbox, made for one agent: the tools and models it may use, its own readable
-// controls, a link to its home. Programs are mount points here: a folder of the host may be mounted
-// noexec, so those that are made up come as files of the sandbox's own (`viewPrograms`). What it may
-// not see does not exist here.
+// controls, a link to its home, mount points for the programs. What it may not see does not exist
+// here. Where the folder cannot hold what is executed, `viewPrograms` says what must lie over it.
 
 import { posix } from "node:path";
 import { coded, controlBytesMax, fail } from "../abi/mod.ts";
@@ -24,8 +23,8 @@ const readableControls = [
 const runnerLine = "#!/ctx/bin/ctx exec\n";
 
 /**
- * Programs of one view that are made up. Each is a descriptor of bubblewrap's and a mount of its own,
- * about 30 µs; past it the launch fails with EMSGSIZE.
+ * Generated programs that lie over one view. Each is a descriptor of bubblewrap's and a mount of its
+ * own, about 0.2 ms of a launch; past it the launch fails with EMSGSIZE.
  */
 const viewProgramsMax = 256;
 
@@ -61,42 +60,39 @@ export function toolPrograms(visible: readonly ToolObject[]): readonly ToolObjec
 }
 
 /**
- * The objects whose program is the runner, which takes class and name from the path; of a model the
- * host makes the call. Throws EMSGSIZE for more than a sandbox can be given.
+ * What the view's generated programs hold, by their paths inside. Throws EMSGSIZE for more than one
+ * sandbox can be given.
  */
 export function viewPrograms({
   agent,
   visible,
   models,
 }: Pick<ViewInput, "agent" | "visible" | "models">): GeneratedProgram[] {
-  const programs = [
-    ...visible.flatMap((tool): GeneratedProgram[] => {
-      const path = tool.builtin ? pathOf(tool) : undefined;
-      if (path === undefined) return [];
-      const lines = `# class: tool\n# name: ${tool.name}\n# cap: ${tool.cap.join(" ")}\n`;
-      return [{ view: `/ctx/${path}`, content: `${runnerLine}${lines}` }];
-    }),
-    ...models.flatMap((model): GeneratedProgram[] => {
-      const name = nameOf(model);
-      if (name === undefined) return [];
-      const content = `${runnerLine}# class: model\n# name: ${name}\n`;
-      return [{ view: `/ctx/model/${name}`, content }];
-    }),
-  ];
+  const entries = [...visible.flatMap(toolEntries), ...models.flatMap(modelEntries)];
+  const programs = entries.flatMap((entry): GeneratedProgram[] => {
+    if (entry.kind !== "file" || !entry.executable || typeof entry.content !== "string") return [];
+    const { path, content } = entry;
+    return content === "" ? [] : [{ view: `/ctx/${path}`, content }];
+  });
   if (programs.length <= viewProgramsMax) return programs;
+  const many = `${programs.length} built-in tools and models`;
   return fail(
     "EMSGSIZE",
-    `agent "${agent}" sees ${programs.length} built-in tools and models; ` +
-      `a sandbox holds at most ${viewProgramsMax}`,
-    { hint: "let its policy name fewer models" },
+    `agent "${agent}" sees ${many}; at most ${viewProgramsMax} can be shown`,
+    {
+      hint: "let its policy name fewer, or mount the runtime folder without noexec",
+    },
   );
 }
 
 function toolEntries(tool: ToolObject): GeneratedEntry[] {
-  const path = pathOf(tool);
-  if (path === undefined) return [];
+  const path = posix.relative("/ctx", posix.normalize(tool.viewPath));
+  if (path === "" || path.startsWith("..")) return [];
+  const head = `${runnerLine}# class: tool\n# name: ${tool.name}\n`;
   return [
-    program(path),
+    tool.builtin
+      ? { kind: "file", path, content: `${head}# cap: ${tool.cap.join(" ")}\n`, executable: true }
+      : program(path),
     text(`${path}.d/name`, `${tool.name}\n`),
     text(`${path}.d/description`, `${tool.description}\n`),
     text(`${path}.d/schema`, `${JSON.stringify(tool.schema)}\n`),
@@ -104,19 +100,12 @@ function toolEntries(tool: ToolObject): GeneratedEntry[] {
   ];
 }
 
-function modelEntries(model: VisibleModel): GeneratedEntry[] {
-  const name = nameOf(model);
-  return name === undefined ? [] : [program(`model/${name}`)];
-}
-
-/** Relative to /ctx; undefined for a tool that is not below it. */
-function pathOf({ viewPath }: ToolObject): string | undefined {
-  const path = posix.relative("/ctx", posix.normalize(viewPath));
-  return path === "" || path.startsWith("..") ? undefined : path;
-}
-
-function nameOf({ viewPath }: VisibleModel): string | undefined {
-  return /^\/ctx\/model\/([^/.][^/]*\/[^/.][^/]*)$/.exec(viewPath)?.[1];
+/** The runner takes class and name from the path; the host makes the call. */
+function modelEntries({ viewPath }: VisibleModel): GeneratedEntry[] {
+  const name = /^\/ctx\/model\/([^/.][^/]*\/[^/.][^/]*)$/.exec(viewPath)?.[1];
+  if (name === undefined) return [];
+  const content = `${runnerLine}# class: model\n# name: ${name}\n`;
+  return [{ kind: "file", path: `model/${name}`, content, executable: true }];
 }
 
 function controlEntries(tree: Tree, agent: string): GeneratedEntry[] {

@@ -9,7 +9,7 @@ export interface Bind {
   readonly recursive?: boolean;
 }
 
-/** An executable that exists in no folder of the host. */
+/** An executable that no folder of the host holds in a form that can be run. */
 export interface GeneratedProgram {
   readonly view: string;
   readonly content: string;
@@ -26,8 +26,8 @@ export interface SandboxSpec {
   /** Generated folder that becomes /ctx, read-only, with binds over it for the binaries. */
   readonly view: string;
   /**
-   * Each lies over an empty file of the view: the host's folder may be mounted noexec, as /run is on
-   * many hosts, and a bind would keep that.
+   * Each lies over the file of that name in the view: where the host's folder is mounted noexec, as
+   * /run is on many hosts, a bind of it keeps that.
    */
   readonly programs: readonly GeneratedProgram[];
   /** In order; later ones lie over earlier ones. */
