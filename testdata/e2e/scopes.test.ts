@@ -9,7 +9,7 @@ const world = new World();
 beforeAll(async () => {
   await world.bootstrap();
   await world.run(["ctx", "set", "agent/coder.d/model", "debug/script"]);
-  await world.serve(["--set", "session_idle_ms=300"]);
+  await world.serve();
 });
 afterAll(() => world.destroy());
 
