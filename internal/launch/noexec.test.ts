@@ -38,6 +38,7 @@ const questions = {
   text: `cat ${stat} ${echo}`,
   looks: `stat -c '%F %a %u' ${stat} ${echo} | sort -u`,
   writing: `for f in ${stat} ${echo}; do for do in 'printf x >' 'chmod 777' 'rm -f' 'mv /tmp/x'; do (eval "$do $f") 2>&1 | grep -o 'Read-only file system' || echo "$do $f"; done; done | sort -u`,
+  descriptors: "ls /proc/$$/fd | tr '\\n' ' '; echo",
   unmounting: `for f in ${stat} ${echo}; do umount $f && echo "$f is gone"; done 2>/dev/null; echo over`,
 } as const;
 
@@ -76,6 +77,7 @@ for (const configuration of configurations) {
         "#!/ctx/bin/ctx exec\n# class: model\n# name: debug/echo\n",
       looks: `regular file 555 ${configuration.kernelUid}\n`,
       writing: "Read-only file system\n",
+      descriptors: "0 1 2 \n",
       unmounting: "over\n",
     } satisfies Record<keyof typeof questions, unknown>;
 
