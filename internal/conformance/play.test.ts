@@ -246,6 +246,13 @@ describe("the report", () => {
     expect(tapPlan(3)).toBe("TAP version 14\n1..3\n");
   });
 
+  test("shows no character of a server that turns or hides text as it came", async () => {
+    server?.close();
+    const failed = await play(says({ type: "\u202ecba\u2066\u200b" }), steps);
+    expect(tapPoint(1, failed)).toContain("\\u202ecba\\u2066\\u200b");
+    expect(tapPoint(1, failed)).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+  });
+
   test("calls a failing draft TODO and counts it apart", async () => {
     const draft = await play(says({ type: "b" }), steps, { draft: true });
     expect(tapPoint(1, draft)).toStartWith("not ok 1 - op/x # TODO draft\n  ---\n");

@@ -5,7 +5,15 @@ import { fail, type Judgement, opLineBytesMax, toolOutputBytesMax } from "../abi
 import { canonicalControl, judgeControl } from "../capability/mod.ts";
 import { canonicalEnvelope, judgeEnvelope } from "../envelope/mod.ts";
 import { canonicalToolNative, judgeToolNative } from "../tool-native/mod.ts";
-import { canonicalOp, canonicalV1, canonicalV2, judgeOp, judgeV1, judgeV2 } from "../wire/mod.ts";
+import {
+  canonicalOp,
+  canonicalV1,
+  canonicalV2,
+  judgeOp,
+  judgeV1,
+  judgeV2,
+  v2LineBytesMax,
+} from "../wire/mod.ts";
 
 export interface Protocol {
   /** Its folder below `abi/`, which is also its name. */
@@ -19,8 +27,6 @@ export interface Protocol {
   /** Decodes and encodes a line that is accepted; the answer ends in LF. */
   canonical(line: string): string;
 }
-
-const v2LineBytesMax = 256 * 1024;
 
 export const protocols: readonly Protocol[] = [
   {

@@ -68,11 +68,14 @@ export function jsonOutcome(outcome: Outcome): Record<string, unknown> {
   return { talk: name, golden: file, ok: failure === undefined, draft, milliseconds, ...failure };
 }
 
-/** A double-quoted YAML scalar. JSON's escapes are YAML's; what ends a line in YAML goes as well. */
+/**
+ * A double-quoted YAML scalar. JSON's escapes are YAML's; what ends a line in YAML goes as well, and what
+ * turns the direction of text: a server that is wrong must not rewrite the report about it.
+ */
 function yamlScalar(value: string | number): string {
   if (typeof value === "number") return String(value);
   return JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

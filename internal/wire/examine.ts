@@ -3,6 +3,7 @@
 
 import type * as z from "zod";
 import { type Code, type JudgedBy, quoted } from "../abi/mod.ts";
+import { fitsBytes, isJsonObject, pointer } from "../frame/mod.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,8 +25,6 @@ export type Examined =
 
 export type Read<T> = { readonly ok: true; readonly value: T } | Refusal;
 
-export const byteLength = (text: string): number => new TextEncoder().encode(text).length;
-
 export function refusal(
   by: JudgedBy,
   path: string,
@@ -37,8 +36,7 @@ export function refusal(
 
 /** The object of a line without its LF. `bytesMax` counts the line with its LF. */
 export function readObject(line: string, bytesMax: number): Read<Fields> {
-  // A UTF-16 unit is at most 3 bytes, so most lines need no count.
-  if (line.length * 3 >= bytesMax && byteLength(line) >= bytesMax) {
+  if (!fitsBytes(line, bytesMax - 1)) {
     return refusal("line", "", `line is longer than ${bytesMax} bytes`, "EMSGSIZE");
   }
   if (line.includes("\n")) return refusal("line", "", "line holds a newline");
@@ -48,12 +46,8 @@ export function readObject(line: string, bytesMax: number): Read<Fields> {
   } catch {
     return refusal("line", "", "line is not valid JSON");
   }
-  if (isObject(value)) return { ok: true, value };
+  if (isJsonObject(value)) return { ok: true, value };
   return refusal("schema", "", "line is not a JSON object");
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A member of an object of JSON; null counts as absent, and nothing is inherited. */
@@ -70,10 +64,6 @@ export function readShape(schema: z.ZodType, value: unknown, at: string): Read<F
   const missing = at === "" && steps.length === 0 ? false : found(value, steps) === undefined;
   const fault = missing ? "is missing" : faultOf(issue);
   return refusal("schema", at + pointer(steps), `${named(at, steps)} ${fault}`);
-}
-
-function pointer(steps: readonly string[]): string {
-  return steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 /** A person reads the name of the field, a program the pointer. */

@@ -9,8 +9,9 @@ import {
   opLineBytesMax,
   requestIdBytesMax,
 } from "../abi/mod.ts";
+import { isJsonObject, utf8Bytes } from "../frame/mod.ts";
 import { requestPathBytesMax } from "../interaction/mod.ts";
-import { byteLength, type Fields, isObject, type Refusal } from "./examine.ts";
+import type { Fields, Refusal } from "./examine.ts";
 
 /** Compact JSON of an `event` or of a command's `value`. Past it EMSGSIZE. */
 export const eventBytesMax = 64 * 1024;
@@ -33,7 +34,7 @@ const identifierBytes: Rule = {
   code: "EINVAL",
   check(value) {
     if (typeof value !== "string" || value.length * 3 <= requestIdBytesMax) return undefined;
-    const bytes = byteLength(value);
+    const bytes = utf8Bytes(value);
     if (bytes <= requestIdBytesMax) return undefined;
     return `has ${bytes} bytes, 1 to ${requestIdBytesMax} are allowed`;
   },
@@ -43,7 +44,7 @@ const pathBytes: Rule = {
   name: "path-bytes",
   code: "EINVAL",
   check: (value) =>
-    typeof value === "string" && byteLength(value) > requestPathBytesMax
+    typeof value === "string" && utf8Bytes(value) > requestPathBytesMax
       ? `is longer than ${requestPathBytesMax} bytes`
       : undefined,
 };
@@ -53,9 +54,9 @@ const inputBytes: Rule = {
   code: "EMSGSIZE",
   check(value) {
     if (typeof value !== "string" || value.length * 6 <= inputBytesMax) return undefined;
-    const bytes = byteLength(value);
+    const bytes = utf8Bytes(value);
     if (bytes > inputBytesMax) return `has ${bytes} bytes, at most ${inputBytesMax} are taken`;
-    const fits = byteLength(JSON.stringify(value)) <= opLineBytesMax - frameEnvelopeBytesMax;
+    const fits = utf8Bytes(JSON.stringify(value)) <= opLineBytesMax - frameEnvelopeBytesMax;
     return fits ? undefined : "does not fit a frame once it is escaped";
   },
 };
@@ -64,7 +65,7 @@ const reasonBytes: Rule = {
   name: "reason-bytes",
   code: "EMSGSIZE",
   check(value) {
-    if (typeof value !== "string" || byteLength(value) <= approvalReasonBytesMax) return undefined;
+    if (typeof value !== "string" || utf8Bytes(value) <= approvalReasonBytesMax) return undefined;
     return `is longer than ${approvalReasonBytesMax} bytes`;
   },
 };
@@ -101,7 +102,7 @@ function compactBytes(name: string, bytesMax: number): Rule {
     name,
     code: "EMSGSIZE",
     check: (value) =>
-      byteLength(JSON.stringify(value)) > bytesMax ? `is longer than ${bytesMax} bytes` : undefined,
+      utf8Bytes(JSON.stringify(value)) > bytesMax ? `is longer than ${bytesMax} bytes` : undefined,
   };
 }
 
@@ -162,7 +163,7 @@ function broken({ name, code }: Rule, path: string, fault: string): Refusal {
 
 function subjectOf(value: Fields, path: string): unknown {
   let here: unknown = value;
-  for (const step of path.split("/").slice(1)) here = isObject(here) ? here[step] : undefined;
+  for (const step of path.split("/").slice(1)) here = isJsonObject(here) ? here[step] : undefined;
   return here;
 }
 

@@ -2,10 +2,10 @@
 // envelope says the direction, and `type` in it the kind.
 
 import { type Judgement, opLineBytesMax, quoted } from "../abi/mod.ts";
+import { isJsonObject } from "../frame/mod.ts";
 import {
   type Examined,
   type Fields,
-  isObject,
   member,
   type Refusal,
   readObject,
@@ -75,13 +75,13 @@ function openEnvelope(fields: Fields): Opened | Refusal {
     return refusal("schema", "/abi", message, "unsupported_version");
   }
   const payload = member(fields, "payload");
-  if (!isObject(payload)) return lacking("/payload", payload, "an object");
+  if (!isJsonObject(payload)) return lacking("/payload", payload, "an object");
   const direction = member(payload, "direction");
   if (direction !== "request" && direction !== "event") {
     return lacking("/payload/direction", direction, "request or event");
   }
   const value = member(payload, "value");
-  if (!isObject(value)) return lacking(valuePath, value, "an object");
+  if (!isJsonObject(value)) return lacking(valuePath, value, "an object");
   const type = member(value, "type");
   const path = `${valuePath}/type`;
   if (typeof type !== "string") return lacking(path, type, "a string");

@@ -3,6 +3,7 @@
 // can name it.
 
 import type { Code } from "../abi/mod.ts";
+import { isJsonObject } from "../frame/mod.ts";
 import type {
   CancelRequest,
   JsonObject,
@@ -12,7 +13,7 @@ import type {
   SendRequest,
   StatusRequest,
 } from "../interaction/mod.ts";
-import { type Fields, isObject, member } from "./examine.ts";
+import { type Fields, member } from "./examine.ts";
 import { identifier } from "./op-fields.ts";
 import { brokenRule } from "./op-rules.ts";
 import { examineV1 } from "./v1-judge.ts";
@@ -128,7 +129,7 @@ function usableRequestId(line: string): string | undefined {
     return undefined;
   }
   for (const name of ["payload", "value", "request_id"]) {
-    here = isObject(here) ? member(here, name) : undefined;
+    here = isJsonObject(here) ? member(here, name) : undefined;
   }
   const parsed = identifier.safeParse(here);
   if (!parsed.success) return undefined;
