@@ -12,8 +12,6 @@ import { median, type Result, runProgram } from "./measure.ts";
 
 const rounds = 20;
 const limit = 1.3;
-/** Guards against what would slow every launch; a session begins with one at most. */
-const firstLimit = 2.5;
 
 /** What lies between two steps of a run: the call that the first asked for. */
 const callMs = 100;
@@ -57,7 +55,7 @@ export async function stepRatios(dist: string): Promise<Result[]> {
     const [bare = 0, first = 0, next = 0] = times.map(median);
     return [
       ratio("a step of a compiled agent / bare bwrap", next, bare, limit, `${callMs} ms after one`),
-      ratio("a first step / bare bwrap", first, bare, firstLimit, "nothing stands yet"),
+      ratio("a first step / bare bwrap", first, bare, limit, "nothing stands yet"),
     ];
   } finally {
     await launcher.close();
