@@ -19,12 +19,18 @@ const floors: Readonly<Record<string, number>> = {
   "tool-native": 0,
   window: 0,
   "tool-context": 0,
+  "terminal-wire": 0,
+  "shell-line": 0,
   os: 1,
   sock: 1,
   bwrap: 1,
+  pty: 1,
+  screen: 1,
+  systemd: 1,
   tree: 2,
   "session-log": 2,
   secret: 2,
+  receipt: 2,
   builtin: 3,
   authority: 3,
   launch: 3,
@@ -36,6 +42,9 @@ const floors: Readonly<Record<string, number>> = {
   client: 3,
   doctor: 3,
   conformance: 3,
+  terminal: 3,
+  supervise: 3,
+  "terminal-host": 3,
   cli: 4,
   cmd: 4,
   // What authors take along: it stands beside the house and leans on nothing of it.
@@ -47,6 +56,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   // libc and descriptors are the ground that the rest of the machine stands on.
   sock: ["os"],
   bwrap: ["os"],
+  pty: ["os"],
+  systemd: ["os"],
   // Policy lines are parsed as a control; policy gives them meaning.
   policy: ["control"],
   // The window's setting is a control; window gives it meaning.
@@ -58,8 +69,15 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   "tool-native": ["frame"],
   // A run is the conversation of these.
   run: ["authority", "launch", "model", "run-socket", "session"],
+  // Calls that run in a terminal are launches that somebody else makes.
+  "terminal-host": ["authority", "launch", "run", "run-socket", "session"],
+  // A terminal is launched and recorded like any other sandbox, and lives on.
+  supervise: ["launch", "terminal"],
   // The daemon puts the services of its floor together and nothing else does.
-  daemon: ["authority", "builtin", "client", "launch", "model", "run", "run-socket", "session"],
+  daemon: [
+    ...["authority", "builtin", "client", "launch", "model", "run", "run-socket", "session"],
+    ...["supervise", "terminal-host"],
+  ],
   cmd: ["cli"],
 };
 
@@ -71,6 +89,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   "bun:ffi": ["os"],
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
+  "@xterm/headless": ["screen"],
+  "@xterm/addon-serialize": ["screen"],
   yargs: ["cli", "cmd"],
   zod: ["wire", "envelope", "capability", "tree"],
 };
