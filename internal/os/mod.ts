@@ -8,3 +8,4 @@ export * from "./landlock.ts";
 export { SystemError } from "./libc.ts";
 export * from "./peer-process.ts";
 export * from "./process-facts.ts";
+export * from "./terminal-modes.ts";
