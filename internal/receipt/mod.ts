@@ -1,0 +1,3 @@
+// The door of receipts: what proves which launch is whose.
+
+export * from "./types.ts";
