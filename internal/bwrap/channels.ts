@@ -52,8 +52,9 @@ export function openChannels(options: ChannelOptions): Channels {
     const list = keep(memoryFile("bwrap-arguments", encodeArguments(options.arguments)));
     const filter = keep(memoryFile("bwrap-seccomp", options.seccomp));
     const late = options.stdin === "later";
+    const given = typeof options.stdin === "number" ? options.stdin : undefined;
     const content = options.stdin === "later" ? new Uint8Array() : options.stdin;
-    const input = content && keep(memoryFile("stdin", content));
+    const input = typeof content === "object" ? keep(memoryFile("stdin", content)) : undefined;
     const fence = fenceFile(fenceDescriptor);
     const fences = fence === undefined ? [] : [keep(fence)];
     const programs = (options.programs ?? []).map(({ content }) =>
@@ -72,7 +73,7 @@ export function openChannels(options: ChannelOptions): Channels {
     if (warm !== undefined) gates.push(warm);
     const early = warmRead === undefined ? [] : [warmRead];
     const first = [
-      input ?? ("ignore" as const),
+      given ?? input ?? ("ignore" as const),
       ...[outWrite, errorWrite, list, blockChild, gateChild, filter, ...fences, ...early],
     ];
     const unused = Array.from(

@@ -13,5 +13,5 @@ export {
 } from "./network.ts";
 export { endOrphans } from "./orphans.ts";
 export { hostProgram } from "./programs.ts";
-export type { Identity } from "./setpriv.ts";
+export { type Identity, identityProgram } from "./setpriv.ts";
 export * from "./start.ts";

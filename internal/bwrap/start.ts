@@ -51,8 +51,11 @@ export interface StartOptions {
   readonly news?: GateNews;
   /** One stream for both outputs, in order of arrival. */
   readonly combined: boolean;
-  /** What the program reads; without it /dev/null; "later" when the release brings it. */
-  readonly stdin?: Uint8Array | "later" | undefined;
+  /**
+   * What the program reads; without it /dev/null; "later" when the release brings it. A number is a
+   * descriptor that it gets as it is, such as a listening socket; the caller closes its own.
+   */
+  readonly stdin?: Uint8Array | "later" | number | undefined;
   /**
    * Starts the program once `prepare` is done, with an input of its own: one of ours that does
    * nothing before it has read it.

@@ -27,6 +27,14 @@ export function stepEnvironment(request: OfAgent & Pick<StepRequest, "window">) 
     .set("CTX_CONTEXT_WINDOW_CHARS", String(window.chars));
 }
 
+/** Of a terminal: that list and no more, so that what is in it does not depend on how it came about. */
+export function terminalEnvironment(request: OfAgent) {
+  const env = agentEnvironment(request);
+  env.delete("CTX_SESSION");
+  if (!request.controls.env.has("TERM")) env.set("TERM", "xterm-256color");
+  return env;
+}
+
 function agentEnvironment(request: OfAgent): Map<string, string> {
   const { agent, controls } = request;
   const env = new Map<string, string>([

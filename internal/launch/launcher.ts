@@ -19,6 +19,8 @@ import { Stand } from "./stand.ts";
 import { Standbys } from "./standby.ts";
 import { checkStdin, runStep, stepRefusal } from "./step.ts";
 import type { StepIo, StepOutcome, StepRequest } from "./step-types.ts";
+import { planTerminal } from "./terminal-plan.ts";
+import type { TerminalPlanner } from "./terminal-types.ts";
 import type {
   Launcher,
   LauncherOptions,
@@ -28,7 +30,7 @@ import type {
   LiveLaunch,
 } from "./types.ts";
 
-export function createLauncher(options: LauncherOptions): Launcher {
+export function createLauncher(options: LauncherOptions): Launcher & TerminalPlanner {
   endOrphans();
   const folders = new GeneratedFolders(options.runtime);
   const permits = new Semaphore(options.parallelMax);
@@ -74,6 +76,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
 
   return {
     check: (request) => checkWorkFolders(options, request),
+    planTerminal: (request) => planTerminal(options, folders, request),
     examine(request) {
       payloadOf(request);
       return preparedCall(options, request, planLaunch(options, folders, request));

@@ -60,7 +60,8 @@ function commandOf({ tool, args }: Pick<LaunchRequest, "tool" | "args">) {
   return tool.builtin && tool.name === "shell.exec" ? (args as CommandArguments) : undefined;
 }
 
-function checkSize(program: readonly string[]): void {
+/** Throws EINVAL and EMSGSIZE for what execve(2) would not take. */
+export function checkSize(program: readonly string[]): void {
   const sizes = program.map((argument) => Buffer.byteLength(argument));
   if (program.some((argument) => argument.includes("\0"))) {
     fail("EINVAL", "the command holds a NUL character");

@@ -74,7 +74,7 @@ export function planStep(
   return { ...planSandbox(options, folders, request, { env, program }), program };
 }
 
-function planSandbox(
+export function planSandbox(
   options: LauncherOptions,
   folders: GeneratedFolders,
   request: StandbyRequest,
