@@ -24,7 +24,7 @@ import { endTree } from "./kill.ts";
 import { endOrphans } from "./orphans.ts";
 import { hostProgram } from "./programs.ts";
 import { type Chunks, firstBytes, firstText, readChunks } from "./read.ts";
-import { type Identity, identityProgram } from "./setpriv.ts";
+import { bubblewrapAs, type Identity } from "./setpriv.ts";
 
 /** From spawn to a standing sandbox. Past it the launch fails with ETIMEDOUT. */
 const startMsMax = 30_000;
@@ -209,7 +209,9 @@ function spawn(options: StartOptions, channels: Channels): Bun.Subprocess {
   const script = gateScript({ descriptor: gateDescriptor, combined, warm });
   const fence = channels.fenced ? [`/proc/self/fd/${fenceDescriptor}`] : [];
   const gate = [...fence, "/bin/sh", "-c", script, "gate", ...options.program];
-  return Bun.spawn([...identityProgram(options.identity), bwrap, "--args", "3", "--", ...gate], {
+  const { argv, become } = bubblewrapAs(options.identity, bwrap);
+  return Bun.spawn([...argv, "--args", "3", "--", ...gate], {
+    ...become,
     // What bubblewrap is given here could be read inside as /proc/1/environ.
     env: {},
     cwd: "/",

@@ -1,5 +1,5 @@
 // The gates of a step: whoever is killed with SIGKILL before they open, the program has not run and no
-// process is left. The launch root is bubblewrap's outer process, which starts out as setpriv.
+// process is left. The launch root is bubblewrap's outer process.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
