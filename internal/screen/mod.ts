@@ -1,0 +1,3 @@
+// The door of the screen: what a terminal looks like now, for somebody who joins it.
+
+export { createScreen, type Screen, type ScreenOptions, type Snapshot } from "./screen.ts";
