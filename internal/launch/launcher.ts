@@ -61,7 +61,8 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
       checkStdin(request.stdin);
       return await permits.hold(signal, async () => {
         const plan = planStep(options, folders, request);
-        const next = () => ahead.step(request, plan);
+        const next = (over: boolean) =>
+          over ? ahead.stepSoon(request, plan) : ahead.step(request, plan);
         return await runStep({ request, io, signal, plan, live, standbys, next });
       });
     } catch (error) {
@@ -86,11 +87,11 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
     prepare(request, { resting = false, step } = {}) {
       if (step !== undefined) ahead.step({ ...request, ...step });
       ahead.call(request);
-      if (resting) standbys.rest(request);
+      if (resting) ahead.rest(request);
     },
     wake: (session) => standbys.wake(session),
-    rest: (session) => standbys.rest(session),
-    discard: (session) => standbys.discard(session),
+    rest: (session) => ahead.rest(session),
+    discard: (session) => ahead.discard(session),
     live: () => [...live],
     async close() {
       closing.abort();

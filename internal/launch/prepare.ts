@@ -12,9 +12,9 @@ import type { Payload } from "./payload.ts";
 import { type LaunchPlan, planLaunch, planStep } from "./plan.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { checkStanding, Stand } from "./stand.ts";
-import type { StandbyKind, Standbys } from "./standby.ts";
+import { type StandbyKind, type Standbys, standbyName } from "./standby.ts";
 import type { StepRequest } from "./step-types.ts";
-import type { LauncherOptions, LiveLaunch, StandbyRequest } from "./types.ts";
+import type { LauncherOptions, LiveLaunch, SessionOfAgent, StandbyRequest } from "./types.ts";
 
 /**
  * The runner, started before its call: it reads the tool's path and input, and does nothing before.
@@ -36,6 +36,8 @@ export type StepAhead = StandbyRequest & Pick<StepRequest, "program" | "window">
 /** Starts standbys in the background while nobody waits for a sandbox. */
 export class Ahead {
   readonly #of: AheadInput;
+  /** Steps that are over and whose next one is begun once what they came to is on its way. */
+  readonly #soon = new Map<string, { readonly timer: NodeJS.Immediate; resting: boolean }>();
 
   constructor(of: AheadInput) {
     this.#of = of;
@@ -60,6 +62,33 @@ export class Ahead {
     const made = plan ?? planned(() => planStep(options, folders, request));
     const start = { program: [request.program.viewPath], combined: false, stdin: "later" } as const;
     if (made !== undefined) this.#add(request, "step", made, start);
+  }
+
+  /** The same after what is to be done now, unless the session's are discarded until then. */
+  stepSoon(request: StepAhead, plan: LaunchPlan): void {
+    const name = standbyName(request, "step");
+    clearImmediate(this.#soon.get(name)?.timer);
+    const timer = setImmediate(() => {
+      const { resting } = this.#soon.get(name) ?? { resting: false };
+      this.#soon.delete(name);
+      this.step(request, plan);
+      if (resting) this.#of.standbys.rest(request);
+    });
+    this.#soon.set(name, { timer, resting: false });
+  }
+
+  /** As of the standbys, with those that are about to be begun. */
+  rest(session: SessionOfAgent): boolean {
+    const soon = this.#soon.get(standbyName(session, "step"));
+    if (soon !== undefined) soon.resting = true;
+    return this.#of.standbys.rest(session);
+  }
+
+  discard(session: SessionOfAgent): Promise<void> {
+    const name = standbyName(session, "step");
+    clearImmediate(this.#soon.get(name)?.timer);
+    this.#soon.delete(name);
+    return this.#of.standbys.discard(session);
   }
 
   /** A sandbox for nobody yet must not take the place of one that somebody waits for. */

@@ -70,7 +70,7 @@ export class Standbys {
   }
 
   has(session: SessionOfAgent, kind: StandbyKind): boolean {
-    return this.#byName.has(nameOf(session, kind));
+    return this.#byName.has(standbyName(session, kind));
   }
 
   /** Whether one more may be built with so many permits idle; ends a rested one to make room. */
@@ -94,7 +94,7 @@ export class Standbys {
     plan: LaunchPlan,
     stand: (signal: AbortSignal) => Promise<Standing | undefined>,
   ): void {
-    const name = nameOf(session, kind);
+    const name = standbyName(session, kind);
     const abort = new AbortController();
     const standby: Standby = {
       key: standbyKey(plan),
@@ -123,7 +123,7 @@ export class Standbys {
 
   #touch(session: SessionOfAgent, restingSince: number | undefined): boolean {
     for (const kind of kinds) {
-      const name = nameOf(session, kind);
+      const name = standbyName(session, kind);
       const standby = this.#byName.get(name);
       if (standby === undefined) continue;
       standby.restingSince = restingSince;
@@ -140,7 +140,7 @@ export class Standbys {
     kind: StandbyKind,
     plan: LaunchPlan,
   ): Promise<Standing | undefined> {
-    const name = nameOf(session, kind);
+    const name = standbyName(session, kind);
     const standby = this.#byName.get(name);
     if (standby === undefined) return undefined;
     if (standby.key !== standbyKey(plan)) {
@@ -156,7 +156,7 @@ export class Standbys {
   }
 
   async discard(session: SessionOfAgent): Promise<void> {
-    await Promise.all(kinds.map((kind) => this.#end(nameOf(session, kind))));
+    await Promise.all(kinds.map((kind) => this.#end(standbyName(session, kind))));
   }
 
   /** Ends all of them and waits for those that are ending already. */
@@ -187,7 +187,7 @@ export class Standbys {
   }
 }
 
-function nameOf({ agent, session, scope }: SessionOfAgent, kind: StandbyKind): string {
+export function standbyName({ agent, session, scope }: SessionOfAgent, kind: StandbyKind): string {
   return JSON.stringify([agent, scope, session, kind]);
 }
 

@@ -176,16 +176,49 @@ describe.skipIf(missing !== undefined)("the sandbox of the next step", () => {
     expect(await step()).toMatchObject({ code: "EACCES" });
   });
 
+  test("is begun while a program runs long, and after one that is over soon", async () => {
+    await launcher.discard(stepRequest(scene));
+    const roots = () => launcher.live().map(({ root }) => root.pid);
+    const during: number[][] = [];
+    installProgram(scene, "#!/bin/sh\necho up; sleep 0.5; echo down\n");
+    const long = async () => {
+      await launcher.step(stepRequest(scene), {
+        signal: new AbortController().signal,
+        onStdout: () => void during.push(roots()),
+      });
+    };
+    await long();
+    // The first piece came before the second sandbox was begun, the last one after.
+    expect(during.map((each) => each.length)).toEqual([1, 2]);
+    installProgram(scene, program("first"));
+    await launcher.discard(stepRequest(scene));
+    await step();
+    await standing();
+  });
+
+  test("is not begun after a step whose session's are discarded", async () => {
+    installProgram(scene, program("first"));
+    await launcher.discard(stepRequest(scene));
+    await step();
+    await launcher.discard(stepRequest(scene));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(launcher.live()).toEqual([]);
+  });
+
   test("does not take a place that somebody waits for", async () => {
     const narrow = launcherOf(scene, 1);
     installProgram(scene, program("first"));
+    let most = 0;
     const one = () =>
       narrow.step(stepRequest(scene), {
         signal: new AbortController().signal,
-        onStdout: () => undefined,
+        onStdout() {
+          most = Math.max(most, narrow.live().length);
+        },
       });
-    await Promise.all([one(), one()]);
-    expect(narrow.live()).toEqual([]);
+    await Promise.all([one(), one(), one()]);
+    expect(most).toBe(1);
     await narrow.close();
+    expect(narrow.live()).toEqual([]);
   });
 });

@@ -25,9 +25,18 @@ export interface Step {
   readonly plan: LaunchPlan & { readonly program: AgentProgramPlan };
   readonly live: Set<LiveLaunch>;
   readonly standbys: Standbys;
-  /** Called once its program runs: meanwhile the sandbox of the next one can be built. */
-  next(): void;
+  /**
+   * Called when its program has run for `nextAfterMs`, or is over: the sandbox of the next one can be
+   * built.
+   */
+  next(over: boolean): void;
 }
+
+/**
+ * How long a program has the processors to itself for its start. Most are slow after that because they
+ * wait; the short ones are over by then.
+ */
+const nextAfterMs = 25;
 
 /** What a reader threw, which is no failure of the launch. */
 export class ReaderFailed extends Error {}
@@ -60,13 +69,26 @@ export async function runStep(step: Step): Promise<StepOutcome> {
     const sandbox =
       ready ??
       (await startSandbox({ ...stand.options(signal), program, news, combined: false, stdin }));
-    next();
-    const outcome = await finish(sandbox, step);
+    const outcome = await preparingNext(next, () => finish(sandbox, step));
     return { ...outcome, newGit: newGitEntries(before, gitEntries(plan.watched)) };
   } catch (error) {
     throw explained(error, request.agent, plan);
   } finally {
     await stand.end();
+  }
+}
+
+async function preparingNext<T>(next: Step["next"], work: () => Promise<T>): Promise<T> {
+  let asked = false;
+  const timer = setTimeout(() => {
+    asked = true;
+    next(false);
+  }, nextAfterMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (!asked) next(true);
   }
 }
 
