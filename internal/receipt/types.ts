@@ -24,6 +24,8 @@ export interface Receipt {
   readonly launch?: ProcessStamp;
   /** bubblewrap's outer process, to which capabilities are bound; recorded before its gate opens. */
   readonly root?: ProcessStamp;
+  /** Process 1 of the sandbox: once it is gone, so is all that ran inside. */
+  readonly init?: ProcessStamp;
   /** Host path of the listening socket. */
   readonly socket: string;
   /** Host folder that the sandbox sees at /run/cortexfs. */

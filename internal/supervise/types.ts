@@ -30,12 +30,14 @@ export interface Supervised {
   readonly pid?: number;
   readonly unit?: string;
   readonly invocation?: string;
+  /** Resolves when it has ended, with what it said at that; not every supervisor can tell. */
+  readonly ended?: Promise<string>;
 }
 
 /** What a supervisor must know of a launch to find and end it. */
 export type SupervisedReceipt = Pick<
   Receipt,
-  "unit" | "invocation" | "launch" | "root" | "owner" | "generation"
+  "unit" | "invocation" | "launch" | "root" | "init" | "owner" | "generation"
 >;
 
 export interface Supervisor {
@@ -111,7 +113,7 @@ export interface Terminals {
   start(request: StartTerminal): Promise<TerminalFacts>;
   /** Ends it and waits until all of it is gone. ENOENT when there was never one. */
   stop(agent: string, session: string): Promise<TerminalFacts>;
-  /** Those of the agent whose resource is there, the newest first. */
+  /** Those of the agent that live. */
   list(agent: string): readonly TerminalFacts[];
   ready(agent: string, session: string): ReadyTerminal | undefined;
   /** Lets go of all; they run on. */
