@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "abi export": () => import("./abi-export.ts"),
   "abi show": () => import("./abi-show.ts"),
   "abi verify": () => import("./abi-verify.ts"),
+  "agent attach": () => import("./agent-attach.ts"),
   "agent cancel": () => import("./agent-cancel.ts"),
   "agent chat": () => import("./agent-chat.ts"),
   "agent history": () => import("./agent-history.ts"),
@@ -40,8 +41,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "agent send": () => import("./agent-send.ts"),
   "agent status": () => import("./agent-status.ts"),
   "agent tools": () => import("./agent-tools.ts"),
+  "agent watch": () => import("./agent-watch.ts"),
   "policy check": () => import("./policy-check.ts"),
   "policy explain": () => import("./policy-explain.ts"),
+  "terminal attach": () => import("./terminal-attach.ts"),
+  "terminal watch": () => import("./terminal-watch.ts"),
 };
 
 /** Commands that stand for `agent NAME` with the default agent. */

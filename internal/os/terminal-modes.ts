@@ -12,6 +12,8 @@ const TCSETSF = 0x5404;
 const TIOCGPGRP = 0x540f;
 const TIOCSPGRP = 0x5410;
 const TIOCGWINSZ = 0x5413;
+const TCFLSH = 0x540b;
+const TCIFLUSH = 0;
 
 /** Bytes of struct termios: four flag words, the line discipline, 19 control characters. */
 const modesBytes = 36;
@@ -61,20 +63,28 @@ export function setTerminalModes(
   control(fd, request, modes.slice(0, modesBytes));
 }
 
-/** The modes in which every byte passes as it is, both ways (cfmakeraw(3)). */
-export function rawModes(from: TerminalModes): TerminalModes {
+/**
+ * The modes in which every byte passes as it is, both ways (cfmakeraw(3)); with `signals` the keys that
+ * signal, as Ctrl-C, still do.
+ */
+export function rawModes(from: TerminalModes, signals = false): TerminalModes {
   const modes = from.slice();
   const view = new DataView(modes.buffer);
   const clear = (at: number, bits: number) =>
     view.setUint32(at, view.getUint32(at, true) & ~bits, true);
   clear(flagsAt.input, IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
   clear(flagsAt.output, OPOST);
-  clear(flagsAt.local, ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+  clear(flagsAt.local, ECHO | ECHONL | ICANON | IEXTEN | (signals ? 0 : ISIG));
   clear(flagsAt.control, CSIZE | PARENB);
   view.setUint32(flagsAt.control, view.getUint32(flagsAt.control, true) | CS8, true);
   modes[charactersAt + VMIN] = 1;
   modes[charactersAt + VTIME] = 0;
   return modes;
+}
+
+/** Throws away what was typed or answered and nobody has read. */
+export function discardInput(fd: number): void {
+  checked(libc().syscall(SYS_ioctl, fd, TCFLSH, TCIFLUSH, 0, 0, 0), "ioctl", String(fd));
 }
 
 export interface TerminalSize {
