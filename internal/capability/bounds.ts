@@ -13,3 +13,9 @@ export const childInputBytesMax = inputBytesMax;
 
 /** Entries of each list of an `agent.create` and layers of a decision. Past it EINVAL. */
 export const capabilityListMax = 256;
+
+/** Words of a call that a terminal shows. Past it EINVAL; the host shortens what it sends. */
+export const shownWordsMax = 256;
+
+/** Milliseconds that a call in a terminal may take: what timers can wait. Past it EINVAL. */
+export const terminalCallMsMax = 2 ** 31 - 1;

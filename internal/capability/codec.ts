@@ -6,7 +6,7 @@ import type { CapabilityFrame, CapabilityRequest, Refusal, Reply, StreamFrame } 
 import { canonicalControl, readControl } from "./judge.ts";
 import { requestKinds } from "./shape.ts";
 
-interface Refused {
+export interface Refused {
   readonly ok: false;
   readonly code: Code;
   /** JSON Pointer of what is wrong; "" is the whole line. */
@@ -66,10 +66,11 @@ function refused(
 ): Refused {
   const { code, path, message } = wrong;
   const id = given === undefined ? undefined : member(given, "request_id");
-  return { ok: false, code, path, message, request_id: isUsableId(id) ? id : null };
+  return { ok: false, code, path, message, request_id: usableId(id) };
 }
 
-function isUsableId(id: unknown): id is string {
-  if (typeof id !== "string" || id === "" || id.includes("\0")) return false;
-  return id.isWellFormed() && fitsBytes(id, requestIdBytesMax);
+/** Null for what no request can be answered by. */
+export function usableId(id: unknown): string | null {
+  if (typeof id !== "string" || id === "" || id.includes("\0")) return null;
+  return id.isWellFormed() && fitsBytes(id, requestIdBytesMax) ? id : null;
 }

@@ -6,3 +6,6 @@ export * from "./bounds.ts";
 export * from "./codec.ts";
 export * from "./frames.ts";
 export { canonicalControl, judgeControl } from "./judge.ts";
+export * from "./terminal-codec.ts";
+export * from "./terminal-frames.ts";
+export { bytesOfBase64, canonicalTerminalCall, judgeTerminalCall } from "./terminal-judge.ts";

@@ -19,6 +19,7 @@ import {
   textPart,
   tokens,
   viewPath,
+  withoutProto,
 } from "./values.ts";
 
 /** Largest uid or gid. */
@@ -29,14 +30,7 @@ const message = z.object({
   content: z.union([z.string(), z.array(textPart).min(1)]),
 });
 
-/** zod passes over a member "__proto__" of a record; here it is a name like any other, and none. */
-const spaces = z
-  .unknown()
-  .superRefine((value, context) => {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) return;
-    context.addIssue({ code: "custom", path: ["__proto__"], message: "Invalid key in record" });
-  })
-  .pipe(z.record(objectName, z.array(z.enum(["read", "write"])).max(2)));
+const spaces = withoutProto(z.record(objectName, z.array(z.enum(["read", "write"])).max(2)));
 
 const requests = {
   "agent.update": z.object({

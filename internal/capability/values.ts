@@ -50,3 +50,14 @@ export const decision = z.object({
   path: viewPath.optional(),
   layers: z.array(layer).max(capabilityListMax),
 });
+
+/** zod passes over a member "__proto__" of a record; here it is a name like any other, and none. */
+export function withoutProto<T extends z.ZodType<object>>(record: T) {
+  return z
+    .unknown()
+    .superRefine((value, context) => {
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) return;
+      context.addIssue({ code: "custom", path: ["__proto__"], message: "Invalid key in record" });
+    })
+    .pipe(record);
+}
