@@ -11,6 +11,8 @@ async function run(argv: readonly string[]): Promise<number> {
   switch (command) {
     case "serve":
       return (await import("./serve.ts")).run(rest);
+    case "launch":
+      return (await import("./launch.ts")).run(rest);
     case "mount":
       return fail("EINVAL", "cannot mount a view: this version serves plain trees alone", {
         hint: "use the source tree's own path in place of /ctx",

@@ -61,7 +61,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     forgetEnvironment();
     process.chdir("/");
     process.umask(0o022);
-    daemon = await serve({ places, settings, ctxBinary: findCtx(places.source), log });
+    daemon = await serve({
+      ...{ places, settings, log },
+      ctxBinary: findProgram(places.source, "ctx"),
+      ctxd: ownCommand(places.source),
+    });
   } catch (error) {
     notifier.failed(coded(error));
     throw error;
@@ -95,12 +99,18 @@ function forgetEnvironment(): void {
 }
 
 /**
- * The `ctx` that runs inside sandboxes: the tree's own, which every agent can reach since its objects
- * name it; the folder of this program may be closed to the agents' uids.
+ * A program as agents' uids can reach it: the tree's own, since its objects name it; the folder of this
+ * program may be closed to them.
  */
-function findCtx(source: string): string {
-  const own = join(source, "bin", "ctx");
-  return existsSync(own) ? own : join(dirname(process.execPath), "ctx");
+function findProgram(source: string, name: string): string {
+  const own = join(source, "bin", name);
+  return existsSync(own) ? own : join(dirname(process.execPath), name);
+}
+
+/** How ctxd starts itself; from its sources by way of the runtime. */
+function ownCommand(source: string): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/");
+  return isCompiled ? [findProgram(source, "ctxd")] : [process.execPath, Bun.main];
 }
 
 function onSignals(daemon: Daemon, notifier: Notifier, log: Log): void {

@@ -15,10 +15,16 @@ export interface AdmitInput {
   readonly owner: number;
 }
 
-/** Throws the coded reason of a refusal. `ping`, `cancel` and `approve` are always admitted. */
+/** A terminal is of a private session. */
+const privateScope = { kind: "private" } as const;
+
+/** What is admitted in every state of the agent: what ends or shows something must always work. */
+const always: readonly OpRequest["op"][] = ["ping", "cancel", "approve", "stop", "ps"];
+
+/** Throws the coded reason of a refusal. */
 export function admit(input: AdmitInput, request: OpRequest): void {
-  if (request.op === "ping" || request.op === "cancel" || request.op === "approve") return;
-  const { scope } = request;
+  if (always.includes(request.op)) return;
+  const scope = "scope" in request ? request.scope : privateScope;
   // A question about a private session is answered even while a control is being repaired.
   if (request.op === "status" && scope.kind !== "shared") return;
   const { tree, server, agent, owner } = input;

@@ -9,9 +9,11 @@ import { type Code, type CodedError, coded, fail, opLineBytesMax } from "../abi/
 import type { OpFrame, OpRequest, ResumeRequest, RunRequest } from "../interaction/mod.ts";
 import type { FrameStream, Sessions } from "../session/mod.ts";
 import { type Connection, firstLine } from "../sock/mod.ts";
+import type { Terminals } from "../supervise/mod.ts";
 import type { AgentWire } from "./agent-wire.ts";
 import { noRecord, opWire } from "./op-wire.ts";
 import { openWire } from "./open-wire.ts";
+import { answerTerminal } from "./terminal-ops.ts";
 
 /** What a connection needs of the server that it reached. */
 export interface AgentService {
@@ -19,6 +21,7 @@ export interface AgentService {
   /** The uid that may ask everything. */
   readonly owner: number;
   readonly sessions: Sessions;
+  readonly terminals: Terminals;
   /** Aborted once the server stops: nothing new is admitted. */
   readonly stopping: AbortSignal;
   /** Throws a coded error when the agent cannot run now or the scope is not allowed. */
@@ -28,10 +31,13 @@ export interface AgentService {
 }
 
 /** What uid 0 may ask of an agent that belongs to somebody else. */
-const rootOps: ReadonlySet<OpRequest["op"]> = new Set(["ping", "status", "cancel"]);
+const rootOps: ReadonlySet<OpRequest["op"]> = new Set(["ping", "status", "cancel", "stop"]);
 
 /** What a connection may ask while its stream runs. */
-const sideOps = rootOps;
+const sideOps: ReadonlySet<OpRequest["op"]> = new Set(["ping", "status", "cancel"]);
+
+/** What has a connection of its own; a start may take its time. */
+const terminalOps: ReadonlySet<OpRequest["op"]> = new Set(["start", "stop", "ps"]);
 
 export const agentConnectionOptions = { lineBytesMax: opLineBytesMax } as const;
 
@@ -102,10 +108,14 @@ function isStreamed(request: OpRequest): request is StreamRequest {
 }
 
 async function answerShort(
-  { agent, sessions }: AgentService,
+  { agent, sessions, terminals }: AgentService,
   request: ShortRequest,
 ): Promise<readonly OpFrame[]> {
   switch (request.op) {
+    case "start":
+    case "stop":
+    case "ps":
+      return await answerTerminal(terminals, agent, request);
     case "ping":
       return [{ type: "pong", id: noRecord }];
     case "status":
@@ -161,7 +171,7 @@ async function answerSideLine(
     return wire.error(asked.code, asked.message);
   }
   const { request } = asked;
-  if (isStreamed(request)) {
+  if (isStreamed(request) || terminalOps.has(request.op)) {
     const allowed = [...sideOps].join(", ");
     const reason = `a stream runs on this connection, it takes ${allowed}`;
     return wire.error("EINVAL", `cannot serve op "${request.op}": ${reason}`);

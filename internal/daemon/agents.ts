@@ -131,7 +131,7 @@ function ownerOf(tree: Tree, name: string, serverUid: number): FileOwner {
 }
 
 /** Files of the owner carry the group of the owner's home in the tree. */
-export function fileOwner(tree: Tree, controls: AgentControls): FileOwner {
+export function fileOwner(tree: Tree, controls: Pick<AgentControls, "owner" | "gid">): FileOwner {
   const home = statSync(throughFolder(tree.folder, `home/${controls.owner}`), {
     throwIfNoEntry: false,
   });

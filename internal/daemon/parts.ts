@@ -6,14 +6,16 @@ export interface Parts {
   createExecutor: typeof import("../run/mod.ts")["createExecutor"];
   createSessions: typeof import("../session/mod.ts")["createSessions"];
   createRunSockets: typeof import("../run-socket/mod.ts")["createRunSockets"];
+  createTerminals: typeof import("../supervise/mod.ts")["createTerminals"];
 }
 
 export async function loadParts(given: Partial<Parts>): Promise<Parts> {
-  const [launch, run, session, runSocket] = await Promise.all([
+  const [launch, run, session, runSocket, supervise] = await Promise.all([
     given.createLauncher ? undefined : import("../launch/mod.ts"),
     given.createExecutor ? undefined : import("../run/mod.ts"),
     given.createSessions ? undefined : import("../session/mod.ts"),
     given.createRunSockets ? undefined : import("../run-socket/mod.ts"),
+    given.createTerminals ? undefined : import("../supervise/mod.ts"),
   ]);
   return {
     createLauncher: given.createLauncher ?? (launch as NonNullable<typeof launch>).createLauncher,
@@ -21,5 +23,7 @@ export async function loadParts(given: Partial<Parts>): Promise<Parts> {
     createSessions: given.createSessions ?? (session as NonNullable<typeof session>).createSessions,
     createRunSockets:
       given.createRunSockets ?? (runSocket as NonNullable<typeof runSocket>).createRunSockets,
+    createTerminals:
+      given.createTerminals ?? (supervise as NonNullable<typeof supervise>).createTerminals,
   };
 }

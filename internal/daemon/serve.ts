@@ -63,7 +63,10 @@ async function start(
   undo.push(() => lock.release());
   await refuseForeignServer(tree, folders);
   const services = await createServices(options, tree, folders.tree, given);
-  undo.push(() => services.sockets.close());
+  undo.push(() => {
+    services.sockets.close();
+    void services.terminals.close();
+  });
   const state: State = {
     options,
     tree,
@@ -160,7 +163,7 @@ function track({ connections, options, collector }: State, connection: Connectio
 }
 
 function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
-  const { tree, server, sessions, options } = state;
+  const { tree, server, sessions, terminals, options } = state;
   return openAgentSockets({
     tree,
     folder: folders.agents,
@@ -171,6 +174,7 @@ function openAgents(state: State, folders: RuntimeFolders): AgentSockets {
         agent,
         owner,
         sessions,
+        terminals,
         stopping: state.stopping.signal,
         admit: (request) => admit({ tree, server, agent, owner }, request),
         onFault: (error) => options.log("request.failed", { agent, ...faultFields(error) }),

@@ -2,7 +2,11 @@
 
 import { join } from "node:path";
 import { CodedError, coded } from "../abi/mod.ts";
+import { authorize, type Question, type Server, visibleTools } from "../authority/mod.ts";
+import type { AgentControls } from "../control/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
+import { usableModels } from "../run/mod.ts";
+import type { TerminalView } from "../supervise/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { fileOwner } from "./agents.ts";
 import { faultFields, type Log } from "./log.ts";
@@ -14,13 +18,15 @@ export interface ServicesOptions {
   readonly settings: Settings;
   /** The program that runs inside sandboxes. */
   readonly ctxBinary: string;
+  /** The command line of ctxd itself, up to its subcommand; the program that runs when absent. */
+  readonly ctxd?: readonly string[];
   readonly log: Log;
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 export async function createServices(
-  { places, settings, ctxBinary, log }: ServicesOptions,
+  { places, settings, ctxBinary, ctxd = [process.execPath], log }: ServicesOptions,
   tree: Tree,
   runtime: string,
   given: Partial<Parts>,
@@ -74,7 +80,42 @@ export async function createServices(
       launcher.check({ agent, controls, home, workspace, cwd });
     },
   });
-  return { server, launcher, sessions, sockets };
+  const terminals = await parts.createTerminals({
+    ...{ tree, places, runtime, planner: launcher, ctxd, log },
+    supervisors: [],
+    limits: {},
+    view: (agent) => {
+      const controls = loadAgent(tree, agent);
+      return {
+        view: terminalView(tree, server, agent, controls),
+        owner: fileOwner(tree, controls),
+      };
+    },
+    ownerOf: (uid) => fileOwner(tree, { owner: uid, gid: uid }),
+    now: () => new Date(),
+  });
+  return { server, launcher, sessions, sockets, terminals };
+}
+
+/** What a sandbox of the agent would be now, as for a run that names no folder. */
+function terminalView(
+  tree: Tree,
+  server: Server,
+  agent: string,
+  controls: AgentControls,
+): TerminalView {
+  const of = { tree, agent, controls, server };
+  const question: Question = {
+    object: { class: "network", name: "default" },
+    permission: "connect",
+  };
+  return {
+    controls,
+    home: join(tree.source, "home", `${controls.owner}`, "agent", agent),
+    network: authorize({ ...of, question }).verdict.allowed,
+    visible: visibleTools(of).map(({ tool }) => tool),
+    models: usableModels(of),
+  };
 }
 
 /** Words for the tool shell name no folder. */

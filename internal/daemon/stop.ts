@@ -11,6 +11,9 @@ import type { Services } from "./services.ts";
 /** Time for running runs to be closed as interrupted. Past it recovery does it. */
 const sessionsCloseMs = 3500;
 
+/** Time to end what is being started; terminals that are up stay. Past it the next server ends it. */
+const terminalsCloseMs = 300;
+
 /** Time for what is left of sandboxes after that. Past it they die with the process. */
 const launcherCloseMs = 700;
 
@@ -36,6 +39,7 @@ export async function takeApart(running: Running): Promise<void> {
   agents.stop();
   control.stop();
   await settleWithin(running.sessions.close(), sessionsCloseMs, "sessions", log);
+  await settleWithin(running.terminals.close(), terminalsCloseMs, "terminals", log);
   await settleWithin(running.launcher.close(), launcherCloseMs, "launcher", log);
   // Streams end by themselves once their runs are closed; a client that does not read is cut.
   const gone = Promise.all([...running.connections].map(({ closed }) => closed));

@@ -10,6 +10,7 @@ import {
   readIdentifier,
   readInput,
   readOptionalIdentifier,
+  readOptionalWords,
   readPath,
   readReason,
   readScope,
@@ -29,7 +30,7 @@ export type DecodedOp =
     };
 
 /** Ops that the protocol has and this version does not serve. */
-const laterOps: readonly string[] = ["start", "stop", "ps", "read"];
+const laterOps: readonly string[] = ["read"];
 
 /** Decodes one line without its LF. Never throws: a peer's mistake is a value. */
 export function decodeOpLine(line: string): DecodedOp {
@@ -99,6 +100,18 @@ function decodeFields(fields: Fields): OpRequest {
         reason: readReason(fields),
         digest: readOptionalIdentifier(fields, "digest"),
       };
+    case "start":
+      return {
+        op,
+        id: readIdentifier(fields, "id"),
+        session: readSession(fields),
+        cwd: readPath(fields, "cwd"),
+        mounts: readOptionalWords(fields, "mounts") ?? [],
+        command: readOptionalWords(fields, "command"),
+      };
+    case "stop":
+      return { op, id: readIdentifier(fields, "id"), session: readSession(fields) };
+    case "ps":
     case "ping":
       return { op };
     default:

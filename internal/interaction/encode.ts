@@ -15,7 +15,10 @@ const frameKeys: { readonly [T in OpFrame["type"]]: Keys<T> } = {
   tool_delta: ["type", "id", "run", "text"],
   approval_request: ["type", "id", "seq", "run", "name", "args", "cwd", "digest", "expires_at"],
   usage: ["type", "id", "seq", "run", "input_tokens", "output_tokens"],
-  status: ["type", "id", "session", "status", "phase", "run", "step", "model", "updated_at"],
+  status: [
+    ...(["type", "id", "session", "status", "phase", "run", "step", "model"] as const),
+    ...(["updated_at", "terminal"] as const),
+  ],
   error: ["type", "id", "seq", "run", "code", "message"],
   done: ["type", "id", "seq", "run", "status", "code"],
   pong: ["type", "id"],

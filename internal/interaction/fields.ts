@@ -115,7 +115,11 @@ export function readInput(fields: Fields): string {
   return fail("EMSGSIZE", `input has ${bytes} bytes, at most ${inputBytesMax} are taken`);
 }
 
-/** A list of texts, which may be empty: what they mean is the tool shell's to say. */
+export function readOptionalWords(fields: Fields, name: string): readonly string[] | undefined {
+  return field(fields, name) === undefined ? undefined : readWords(fields, name);
+}
+
+/** A list of texts, which may be empty: what they mean is not said here. */
 export function readWords(fields: Fields, name: string): readonly string[] {
   const words = field(fields, name);
   if (words === undefined) return fail("EINVAL", `field "${name}" is missing`);

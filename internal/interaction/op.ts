@@ -82,6 +82,30 @@ export interface ApproveRequest {
   readonly digest: string | undefined;
 }
 
+/** The session's terminal: it is started if there is none. */
+export interface StartRequest {
+  readonly op: "start";
+  readonly id: string;
+  readonly session: string;
+  /** A path in the view that the terminal starts in. */
+  readonly cwd: string | undefined;
+  /** Folders of the host beside the agent's own: "SOURCE TARGET ro|rw". */
+  readonly mounts: readonly string[];
+  /** Runs in place of the tool shell. */
+  readonly command: readonly string[] | undefined;
+}
+
+export interface StopRequest {
+  readonly op: "stop";
+  readonly id: string;
+  readonly session: string;
+}
+
+/** Which terminals of the agent live. */
+export interface PsRequest {
+  readonly op: "ps";
+}
+
 export interface PingRequest {
   readonly op: "ping";
 }
@@ -93,7 +117,30 @@ export type OpRequest =
   | StatusRequest
   | CancelRequest
   | ApproveRequest
+  | StartRequest
+  | StopRequest
+  | PsRequest
   | PingRequest;
+
+/** A terminal, as it is told of in a `status`. */
+export interface TerminalStatus {
+  readonly id: string;
+  readonly state: "starting" | "ready" | "exited" | "lost";
+  /** Of an exited one: 0 to 255, 128 and the number for a signal. */
+  readonly status?: number;
+  readonly signal?: number;
+  /** Host path of the socket that `alias`, the path below the tree, leads to. */
+  readonly socket: string;
+  readonly alias: string;
+  /** Host folder of its files. */
+  readonly folder: string;
+  readonly cwd: string;
+  readonly workspace?: string;
+  readonly supervisor: string;
+  readonly unit?: string;
+  readonly started_at: string;
+  readonly ended_at?: string;
+}
 
 export type RunStatus = "ok" | "error" | "cancelled" | "interrupted";
 
@@ -153,6 +200,8 @@ export type OpFrame =
       step: number;
       model: string | null;
       updated_at: string;
+      /** Only in the answer to `start`, `stop` and `ps`. */
+      terminal?: TerminalStatus;
     }
   | { type: "error"; id: string; seq?: number; run?: string; code: Code; message: string }
   | { type: "done"; id: string; seq?: number; run?: string; status: RunStatus; code?: Code }

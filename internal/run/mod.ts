@@ -2,6 +2,7 @@
 
 export type { ExecutorOptions, ResolveModel } from "./environment.ts";
 export { createExecutor } from "./executor.ts";
+export { usableModels } from "./models.ts";
 export { type Offer, offeredTools } from "./offer.ts";
 export { type SystemPromptInput, systemPrompt } from "./system-prompt.ts";
 export { tshTool } from "./tsh.ts";

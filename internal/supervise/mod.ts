@@ -1,3 +1,7 @@
 // The door of supervision: terminals that outlive the server that started them.
 
+export { createBuiltinSupervisor } from "./builtin.ts";
+export { type LaunchProcessOptions, runLaunch } from "./launch-process.ts";
+export type { TerminalsOptions } from "./options.ts";
+export { createTerminals, terminalsMax } from "./terminals.ts";
 export * from "./types.ts";

@@ -2,7 +2,8 @@
 // is gone. Reached from the tree's descriptor without following a symlink, since the owner can write
 // there. While a terminal runs its launch writes the recording and, at the end, how it ended.
 
-import { closeSync, lstatSync, rmSync, unlinkSync } from "node:fs";
+import { closeSync, lstatSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { coded } from "../abi/mod.ts";
 import { type FileOwner, openBeneath, readBeneath, replaceFile, throughFolder } from "../os/mod.ts";
 import { makeFolders } from "../session-log/mod.ts";
@@ -10,7 +11,9 @@ import type { Tree } from "../tree/mod.ts";
 import type { TerminalState } from "./types.ts";
 
 /** One of the small files. Past it the resource is not shown. */
-const resourceFileBytesMax = 256 * 1024;
+export const resourceFileBytesMax = 256 * 1024;
+
+const SIGKILL = 9;
 
 const smallFiles = ["meta.json", "state", "status", "owner", "cwd"] as const;
 type SmallFile = (typeof smallFiles)[number];
@@ -126,6 +129,17 @@ export class Resource {
     this.setState("lost");
   }
 
+  /** All of it was killed before anybody could write down how it ended. */
+  killed(at: string): void {
+    this.#write("status", `${128 + SIGKILL}\n`);
+    const meta = this.meta();
+    if (meta !== undefined) {
+      const ended = { ...meta, ended_at: at, signal: SIGKILL };
+      this.#write("meta.json", `${JSON.stringify(ended)}\n`);
+    }
+    this.setState("exited");
+  }
+
   cwd(): string {
     return this.read("cwd")?.trim() ?? "/";
   }
@@ -165,14 +179,24 @@ export class Resource {
     }
   }
 
-  /** The folder of a terminal that never was, and nothing above it that holds something else. */
+  /** The folder of a terminal that never was, and those above it that hold nothing now. */
   #remove(): void {
-    const parent = openBeneath(this.#tree.folder, this.#path.replace(/\/main$/, ""), "folder");
+    const session = dirname(dirname(this.#path));
+    const parent = openBeneath(this.#tree.folder, dirname(session), "folder");
     try {
-      const main = throughFolder(parent, "main");
-      if (lstatSync(main, { throwIfNoEntry: false })?.isDirectory()) {
-        rmSync(main, { recursive: true });
+      const at = throughFolder(parent, basename(session));
+      const folder = openBeneath(parent, `${basename(session)}/terminal`, "folder");
+      try {
+        const main = throughFolder(folder, "main");
+        if (lstatSync(main, { throwIfNoEntry: false })?.isDirectory()) {
+          rmSync(main, { recursive: true });
+        }
+      } finally {
+        closeSync(folder);
       }
+      for (const empty of [`${at}/terminal`, at]) rmdirSync(empty);
+    } catch (error) {
+      if (!["ENOTEMPTY", "ENOENT"].includes(coded(error).code)) throw error;
     } finally {
       closeSync(parent);
     }

@@ -42,6 +42,8 @@ export type SupervisedReceipt = Pick<
 
 export interface Supervisor {
   readonly name: SupervisorName;
+  /** Whether it can start anything for that uid now; without it always. */
+  usable?(uid: number): Promise<boolean>;
   /** Resolves once the process was started; it says by itself how it goes on. */
   start(spec: SuperviseSpec): Promise<Supervised>;
   /** SIGTERM to all of it, SIGKILL after the grace, resolves when verified gone. Acts on a match alone. */

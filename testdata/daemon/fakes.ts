@@ -77,6 +77,7 @@ export function fakeParts(): { parts: Parts; log: FakeLog } {
   const parts = {
     createSessions: () => sessions,
     createLauncher: () => launcher,
+    createTerminals: async () => ({ list: () => [], close: async () => {} }),
     createExecutor: () => async () => ({ status: "ok" }),
   } as unknown as Parts;
   return { parts, log };

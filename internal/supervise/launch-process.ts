@@ -1,0 +1,140 @@
+// What a `ctxd launch` is: the parent of one terminal's sandbox, for as long as that lives. It makes
+// the socket outside, hands it in, keeps the recording where the agent cannot write, and says at the
+// end how it ended. It runs as the agent's uid, so all of its files are the owner's.
+
+import { closeSync, fstatSync, lstatSync, unlinkSync } from "node:fs";
+import { coded, fail, killGraceMs } from "../abi/mod.ts";
+import { decodeTerminalPlan, type RunningTerminal, startTerminal } from "../launch/mod.ts";
+import { listenUnix, openPath, throughFolder } from "../os/mod.ts";
+import { socketName } from "./endpoint.ts";
+import { HostLink } from "./host-link.ts";
+import { socketAnswers } from "./probe.ts";
+import { type Ending, keepRecording } from "./recorder.ts";
+import { Tail } from "./tail.ts";
+import { writeEnding } from "./written-ending.ts";
+
+/** Clients of one terminal that wait to be accepted. */
+const terminalBacklog = 64;
+
+/**
+ * What a stop gives the sandbox: the terminal's owner has the grace for its child, and this much more
+ * to tell its clients and the recording.
+ */
+const endMarginMs = 500;
+
+export interface LaunchProcessOptions {
+  /** Path of launch.sock. */
+  readonly server: string;
+  readonly ticket: string;
+  /** Aborted by a signal that asks for the end. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when nothing of the terminal is left. Throws what kept it from running. */
+export async function runLaunch({ server, ticket, signal }: LaunchProcessOptions): Promise<void> {
+  const link = new HostLink(server, ticket);
+  const given = await link.hello();
+  const folder = openPath(given.socketFolder, "folder");
+  try {
+    await withSocket(folder, async (socket) => {
+      const terminal = await startTerminal(decodeTerminalPlan(given.plan), {
+        signal,
+        listening: socket.fd,
+        async standing({ root, init }) {
+          await link.say({ type: "standing", root, init });
+          await link.expect("go");
+        },
+      });
+      // Of those who hold the socket only the terminal's owner is left.
+      socket.close();
+      await run(terminal, { link, folder, resource: given.resource, signal });
+    });
+  } catch (thrown) {
+    const { code, message, hint } = coded(thrown);
+    await link.end({ type: "failed", code, message, ...(hint === undefined ? {} : { hint }) });
+    throw thrown;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+interface ListeningSocket {
+  readonly fd: number;
+  /** Closes this process's own descriptor, once. */
+  close(): void;
+}
+
+/** The socket's name lives no longer than what is done with it. */
+async function withSocket(
+  folder: number,
+  use: (socket: ListeningSocket) => Promise<void>,
+): Promise<void> {
+  const { uid, mode } = fstatSync(folder);
+  if (uid !== process.geteuid?.() || (mode & 0o077) !== 0) {
+    fail("EACCES", "the folder for the terminal's socket is not private");
+  }
+  const path = throughFolder(folder, socketName);
+  const fd = listenUnix(path, terminalBacklog);
+  const { ino } = lstatSync(path);
+  let open = true;
+  const close = () => {
+    if (open) closeSync(fd);
+    open = false;
+  };
+  try {
+    await use({ fd, close });
+  } finally {
+    close();
+    if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
+  }
+}
+
+interface Surroundings {
+  readonly link: HostLink;
+  readonly folder: number;
+  readonly resource: string;
+  readonly signal: AbortSignal;
+}
+
+async function run(terminal: RunningTerminal, around: Surroundings): Promise<void> {
+  const { link, folder, resource, signal } = around;
+  const stop = () => void terminal.kill(killGraceMs + endMarginMs);
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  const tail = new Tail();
+  const said = tail.read(terminal.stderr);
+  const recording = keepRecording(terminal.stdout, resource);
+  const ended = Promise.withResolvers<"ended">();
+  void terminal.exited.then(() => ended.resolve("ended"));
+  let answers = false;
+  try {
+    const first = await Promise.race([socketAnswers(folder), ended.promise]);
+    if (first === "answers") {
+      answers = true;
+      link.persist(() => ({ type: "answers" }));
+      await link.say({ type: "answers" });
+    }
+    const status = await terminal.exited;
+    await terminal.kill(0);
+    await said;
+    const written = await recording;
+    if (!answers && written === undefined) refuseUnborn(status, tail.text());
+    const ending = written ?? endingOf(status);
+    writeEnding(resource, ending);
+    await link.end({ type: "ended", ...ending });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await terminal.kill(0);
+    await terminal.end();
+  }
+}
+
+/** When the terminal's owner did not say how its child ended. */
+function endingOf(status: number): Ending {
+  return status > 128 ? { status, signal: status - 128 } : { status };
+}
+
+function refuseUnborn(status: number, said: string): never {
+  const because = said === "" ? `its program ended with ${status}` : said;
+  return fail("EHOSTDOWN", `the terminal did not come up: ${because}`);
+}

@@ -1,0 +1,287 @@
+// One terminal of this server, from its start, or from its receipt, to its end. What is known of it is
+// in the receipt before anything of it runs; what it comes to is in its resource files.
+
+import { rmSync } from "node:fs";
+import { CodedError, coded, fail } from "../abi/mod.ts";
+import { encodeTerminalPlan, type TerminalPlan } from "../launch/mod.ts";
+import { type ProcessStamp, processFacts } from "../os/mod.ts";
+import type { Receipt, Receipts } from "../receipt/mod.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
+import type { LogFields } from "./options.ts";
+import { living } from "./processes.ts";
+import type { Resource } from "./resource.ts";
+import type { ReadyTerminal, Supervisor, TerminalFacts, TerminalService } from "./types.ts";
+import type { LaunchSays } from "./wire.ts";
+
+/** How often a terminal whose launch does not talk to this server is looked at. */
+const watchMs = 500;
+
+export interface TerminalParts {
+  readonly receipts: Receipts;
+  readonly resource: Resource;
+  readonly endpoint: Endpoint;
+  readonly supervisor: Supervisor;
+  readonly service: TerminalService | undefined;
+  now(): Date;
+  log(event: string, fields: LogFields): void;
+  /** Called once, when nothing of it is left. */
+  over(terminal: Terminal): void;
+}
+
+export class Terminal {
+  receipt: Receipt;
+  /** Settles when the terminal is ready, or has ended by itself before it was: "ended". */
+  readonly risen = Promise.withResolvers<"ready" | "ended">();
+  /** Resolves when nothing of it is left. */
+  readonly ended = Promise.withResolvers<void>();
+  readonly #parts: TerminalParts;
+  #plan: TerminalPlan | undefined;
+  #peer: LaunchPeer | undefined;
+  #stopping: Promise<void> | undefined;
+  #letGo = false;
+  #abandoned = false;
+  #over = false;
+  #open = false;
+
+  constructor(receipt: Receipt, parts: TerminalParts, plan?: TerminalPlan) {
+    this.receipt = receipt;
+    this.#parts = parts;
+    this.#plan = plan;
+    this.risen.promise.catch(() => {});
+  }
+
+  get key(): string {
+    return keyOf(this.receipt.agent, this.receipt.session);
+  }
+
+  get isReady(): boolean {
+    return this.receipt.ready && !this.#over && this.#stopping === undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  facts(): TerminalFacts {
+    return factsOf(this.receipt, this.#parts, this.receipt.ready ? "ready" : "starting");
+  }
+
+  /** Its capability socket is served from here on. */
+  serve(): void {
+    this.#parts.service?.open(this.#served());
+    this.#open = true;
+  }
+
+  forCalls(): ReadyTerminal | undefined {
+    return this.isReady ? this.#served() : undefined;
+  }
+
+  #served(): ReadyTerminal {
+    const { id, agent, session, owner, control, view } = this.receipt;
+    return {
+      ...{ id, agent, session, scope: { kind: "private" }, peerUid: owner, folder: control },
+      viewDigest: view,
+      roots: () => living([this.receipt.root]),
+    };
+  }
+
+  /** What a supervisor said of the process that it started. */
+  started({ pid, ...facts }: Pick<Receipt, "unit" | "invocation"> & { pid?: number }): void {
+    const launch = pid === undefined ? undefined : processFacts(pid);
+    if (launch === undefined || this.receipt.launch !== undefined) this.#record(facts);
+    else this.#record({ ...facts, launch: { pid: launch.pid, startTime: launch.startTime } });
+  }
+
+  take(first: "hello" | "again", peer: LaunchPeer): LaunchListener | string {
+    const { launch } = this.receipt;
+    if (first === "hello") {
+      if (this.#plan === undefined) return "its ticket was used before";
+      if (launch !== undefined && !isSame(launch, peer.stamp)) return "it is not what was started";
+      this.#record({ launch: peer.stamp });
+      const { resource, endpoint } = this.#parts;
+      const { folder: socketFolder } = endpoint;
+      const plan = encodeTerminalPlan(this.#plan);
+      // Whoever comes with the ticket later gets nothing.
+      this.#plan = undefined;
+      peer.say({ type: "plan", plan, socketFolder, resource: resource.folder });
+    } else if (launch === undefined || !isSame(launch, peer.stamp)) {
+      return "its ticket is another launch's";
+    }
+    this.#peer = peer;
+    return {
+      says: (message) => this.#hear(message),
+      gone: () => {
+        if (this.#peer === peer) this.#peer = undefined;
+        if (!this.#letGo) void this.watch();
+      },
+    };
+  }
+
+  #hear(message: LaunchSays): void {
+    try {
+      switch (message.type) {
+        case "standing":
+          this.#stands(message.root, message.init);
+          return;
+        case "answers":
+          this.#answers();
+          return;
+        case "ended":
+          this.risen.resolve("ended");
+          return;
+        case "failed":
+          this.#fail(new CodedError(message.code, message.message, hintOf(message.hint)));
+          return;
+        default:
+          this.#fail(new CodedError("EIO", "the launch said what it may not say now"));
+      }
+    } catch (error) {
+      this.#fail(coded(error));
+    }
+  }
+
+  /** The receipt names the processes before the gate opens; the kernel says that they are its own. */
+  #stands(root: ProcessStamp, init: ProcessStamp): void {
+    const { launch } = this.receipt;
+    if (launch === undefined || !isChild(root, launch) || !isChild(init, root)) {
+      fail("EACCES", "the launch names processes that are not its own");
+    }
+    this.#record({ root, init });
+    this.#peer?.say({ type: "go" });
+  }
+
+  #answers(): void {
+    if (this.receipt.ready) return;
+    const { endpoint, resource, log } = this.#parts;
+    endpoint.publish();
+    resource.setState("ready");
+    this.#record({ ready: true });
+    log("terminal.ready", { id: this.receipt.id, pid: this.receipt.launch?.pid });
+    this.risen.resolve("ready");
+  }
+
+  #fail(error: CodedError): void {
+    this.risen.reject(error);
+    if (!this.receipt.ready) return;
+    this.#parts.log("terminal.failed", { id: this.receipt.id, message: error.message });
+  }
+
+  /** Until its launch talks again or nothing of it is left. */
+  async watch(): Promise<void> {
+    while (this.#peer === undefined && !this.#over && !this.#letGo) {
+      const { launch, root, init } = this.receipt;
+      if (launch !== undefined && living([launch, root, init]).length === 0) return this.#end();
+      await Bun.sleep(watchMs);
+    }
+  }
+
+  /** The supervisor's own word that it has ended, before it asked for its plan. */
+  neverAsked(words: string): void {
+    if (this.#plan === undefined) return;
+    const because = words === "" ? "it ended without a word" : words;
+    this.#fail(new CodedError("EHOSTDOWN", `the terminal was not launched: ${because}`));
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    const { supervisor } = this.#parts;
+    this.risen.reject(new CodedError("ECANCELED", "the terminal was stopped while it started"));
+    await supervisor.stop(this.receipt);
+    await this.#end();
+  }
+
+  /** A start that came to nothing: nothing of it is left, and `undo` puts the resource back. */
+  async abandon(undo: () => void): Promise<void> {
+    this.#abandoned = true;
+    this.#stopping ??= this.#parts.supervisor.stop(this.receipt);
+    try {
+      await this.#stopping;
+    } finally {
+      undo();
+      await this.#clean();
+    }
+  }
+
+  async #end(): Promise<void> {
+    if (this.#over || this.#abandoned) return;
+    const { resource, now, log } = this.#parts;
+    const state = resource.state();
+    if (state !== "exited") {
+      // A stop that had to kill the launch too; nobody else was there to write it down.
+      if (this.#stopping !== undefined) resource.killed(now().toISOString());
+      else resource.lost(now().toISOString());
+    }
+    log("terminal.end", { id: this.receipt.id, state: resource.state() });
+    this.risen.reject(new CodedError("EHOSTDOWN", "the terminal's launch ended"));
+    await this.#clean();
+  }
+
+  async #clean(): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    const { service, endpoint, receipts, over } = this.#parts;
+    try {
+      if (this.#open) await service?.close(this.receipt.id);
+    } finally {
+      endpoint.withdraw();
+      rmSync(this.receipt.control, { recursive: true, force: true });
+      receipts.remove(this.receipt);
+      over(this);
+      this.ended.resolve();
+    }
+  }
+
+  /** The server goes; the terminal stays. */
+  async letGo(): Promise<void> {
+    this.#letGo = true;
+    this.#peer?.cut();
+    if (this.#open) await this.#parts.service?.close(this.receipt.id);
+  }
+
+  #record(change: Partial<Receipt>): void {
+    this.receipt = { ...this.receipt, ...change };
+    this.#parts.receipts.write(this.receipt);
+  }
+}
+
+export function keyOf(agent: string, session: string): string {
+  return `${agent}/${session}`;
+}
+
+export function factsOf(
+  receipt: Receipt,
+  { endpoint, resource }: Pick<TerminalParts, "endpoint" | "resource">,
+  state: "ready" | "starting",
+): TerminalFacts {
+  const { id, agent, session, supervisor, started_at, workspace, unit } = receipt;
+  return {
+    ...{ id, agent, session, state, socket: endpoint.socket, alias: endpoint.alias },
+    ...{ folder: resource.folder, cwd: resource.cwd() },
+    ...(workspace === undefined ? {} : { workspace }),
+    supervisor,
+    ...(unit === undefined ? {} : { unit }),
+    started_at,
+  };
+}
+
+function isSame(a: ProcessStamp, b: ProcessStamp): boolean {
+  return a.pid === b.pid && a.startTime === b.startTime;
+}
+
+function isChild(child: ProcessStamp, parent: ProcessStamp): boolean {
+  const facts = processFacts(child.pid);
+  return facts?.startTime === child.startTime && facts.parent === parent.pid;
+}
+
+function hintOf(hint: string | undefined): { hint?: string } {
+  return hint === undefined ? {} : { hint };
+}
