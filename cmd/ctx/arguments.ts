@@ -25,12 +25,26 @@ export async function parseArguments(
   argv: readonly string[],
 ): Promise<Arguments | string> {
   const dashes = argv.indexOf("--");
-  const own = dashes < 0 ? argv : argv.slice(0, dashes);
+  const own = joinMounts(spec, dashes < 0 ? argv : argv.slice(0, dashes));
   const parser = build(spec, own);
   if (own.includes("--help") || own.includes("-h")) return helpOf(spec, parser);
   const parsed = parser.parseSync([...own]) as Record<string, unknown>;
   const words = [...asList(parsed["_"]), ...(dashes < 0 ? [] : argv.slice(dashes + 1))];
   return values({ ...parsed, ...placeWords(spec, words) });
+}
+
+/** `--mount SRC DST ro` as the one value that it is as `--mount 'SRC DST ro'`; tabs keep spaces of paths. */
+function joinMounts(spec: CommandSpec, own: readonly string[]): readonly string[] {
+  if (spec.options["mount"] === undefined) return own;
+  const joined: string[] = [];
+  for (let at = 0; at < own.length; at++) {
+    const [word = "", source = "", target = "", mode = ""] = own.slice(at, at + 4);
+    joined.push(word);
+    if (word !== "--mount" || /[ \t]/.test(target) || !/^r[ow]$/.test(mode)) continue;
+    joined.push([source, target, mode, "-"].join("\t"));
+    at += 3;
+  }
+  return joined;
 }
 
 interface WordSlot {

@@ -22,7 +22,8 @@ beforeAll(() => place.bootstrap());
 
 /** The terminal of a session of agent coder, listening in the runtime folder. */
 function serve(session: string): TerminalServer {
-  const folder = join(place.env["CTX_RUNTIME_DIR"] as string, "terminal/coder", session);
+  const group = process.getuid?.() === 0 ? `terminal/${ownerUid}` : "terminal";
+  const folder = join(place.env["CTX_RUNTIME_DIR"] as string, group, "coder", session);
   const server = new TerminalServer(folder);
   for (let at = server.path; at !== place.base; at = dirname(at)) chownSync(at, ownerUid, ownerUid);
   servers.push(server);

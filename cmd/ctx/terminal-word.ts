@@ -2,7 +2,15 @@
 // then it is that of the session which the other commands would use.
 
 import { fail, isObjectName, sessionName } from "../../internal/abi/mod.ts";
-import { readTerminal, type TerminalName } from "../../internal/client/mod.ts";
+import {
+  historyLines,
+  readTerminal,
+  subject,
+  type TerminalFiles,
+  type TerminalName,
+  terminalId,
+} from "../../internal/client/mod.ts";
+import { parseRecord, type TerminalRecord } from "../../internal/terminal-wire/mod.ts";
 import { agentNames } from "../../internal/tree/mod.ts";
 import type { Arguments } from "./command.ts";
 import { type AgentContext, becomeOwner, loadAgentContext, openContext } from "./context.ts";
@@ -14,6 +22,7 @@ export const terminalOptions = { session: sessionOptions.session } as const;
 export const terminalWord = "Id of the terminal, or name of its agent";
 
 export interface NamedTerminal {
+  readonly id: string;
   readonly context: AgentContext;
   readonly name: TerminalName;
 }
@@ -28,8 +37,27 @@ export function openTerminal(
   const context = loadAgentContext(args, agent);
   before();
   becomeOwner(context.controls.owner, context.controls.gid);
-  const owner = context.controls.owner;
-  return { context, name: { agent, owner, session: session ?? sessionOf(args, context) } };
+  const { owner } = context.controls;
+  const name = { agent, owner, session: session ?? sessionOf(args, context) };
+  return { context, name, id: terminalId(name) };
+}
+
+/** Throws ENOENT for a session that never had one. */
+export function filesOf({ context, name }: NamedTerminal): TerminalFiles {
+  const files = readTerminal(context.tree.source, name);
+  if (files !== undefined) return files;
+  return fail("ENOENT", `${subject(name)} never had a terminal`, {
+    hint: `start one with ctx agent start ${name.agent} --session ${name.session}`,
+  });
+}
+
+/** What it showed. Lines of later versions and damaged ones are passed over. */
+export function* historyOf(named: NamedTerminal): Generator<TerminalRecord> {
+  filesOf(named);
+  for (const line of historyLines(named.context.tree.source, named.name)) {
+    const result = parseRecord(line);
+    if (result.ok) yield result.record;
+  }
 }
 
 interface Parts {

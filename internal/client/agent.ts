@@ -20,8 +20,11 @@ import {
 /** One frame of a server, newline included. Larger than any request, because frames wrap content. */
 const frameLineBytesMax = 8 * opLineBytesMax;
 
-/** Time an answer of one frame may take, a long log to open included. Past it ETIMEDOUT. */
+/** Time a short answer may take, a long log to open included. Past it ETIMEDOUT. */
 const shortAnswerMs = 30_000;
+
+/** The same for what starts or ends processes, which has bounds of its own. */
+const processAnswerMs = 60_000;
 
 export interface AskOptions {
   /** For tests: instead of `shortAnswerMs`. */
@@ -54,7 +57,7 @@ export async function* askAgent(
   const timer = setTimeout(() => {
     late = true;
     connection.destroy();
-  }, options.answerMs ?? shortAnswerMs);
+  }, options.answerMs ?? answerMs(request));
   if (!isShort) clearTimeout(timer);
   try {
     if (options.signal?.aborted) return;
@@ -84,8 +87,14 @@ export async function* askAgent(
   }
 }
 
+function answerMs({ op }: OpRequest): number {
+  return op === "start" || op === "stop" ? processAnswerMs : shortAnswerMs;
+}
+
 /** A stream ends with `done`, or with the `error` that kept it from starting; others with a frame. */
 function isEnd(request: OpRequest, last: OpFrame["type"] | undefined): boolean {
+  // A list has a frame for each that there is, and there may be none.
+  if (request.op === "ps") return true;
   const streams = request.op === "send" || request.op === "resume";
   return streams ? last === "done" || last === "error" : last !== undefined;
 }
@@ -109,10 +118,7 @@ export function errorOfFrame(frame: OpFrame): CodedError | undefined {
 
 /** The line of a request, with its LF. */
 export function requestLine(request: OpRequest): string {
-  const { op } = request;
-  if (op === "ping") return `${JSON.stringify({ op })}\n`;
-  if (op === "cancel") return `${JSON.stringify({ op, id: request.id })}\n`;
-  if (op === "approve") return `${JSON.stringify(request)}\n`;
+  if (!("scope" in request)) return `${JSON.stringify(request)}\n`;
   const { scope, ...rest } = request;
   const shared = scope.kind === "shared" ? { shared: scope.space } : {};
   return `${JSON.stringify({ ...rest, scope: scope.kind, ...shared })}\n`;

@@ -15,7 +15,7 @@ export interface TerminalName {
   readonly owner: number;
 }
 
-export type TerminalPlaces = Pick<Places, "runtime" | "source">;
+export type TerminalPlaces = Pick<Places, "mode" | "runtime" | "source">;
 
 /** `terminal-<agent>-<session>`: at most 138 characters. */
 export function terminalId({ agent, session }: Pick<TerminalName, "agent" | "session">): string {
@@ -72,8 +72,9 @@ function* candidates(places: TerminalPlaces, name: TerminalName): Generator<Cand
   const folders = usual.includes(places.runtime) ? usual : [places.runtime];
   const below = `${name.agent}/${name.session}/main.sock`;
   for (const folder of folders) {
-    const group = folder === systemRuntime ? `terminal/${name.owner}` : "terminal";
-    yield { folder, relative: `${group}/${below}` };
+    // Where one server serves many, each has a folder.
+    const serves = folder === systemRuntime || places.mode === "system";
+    yield { folder, relative: `terminal/${serves ? `${name.owner}/` : ""}${below}` };
   }
 }
 
