@@ -5,7 +5,7 @@ function __ctx_words
     switch "$at:$words[2]"
         case '1:*' 2:help
             ctx completion names commands 2>/dev/null
-        case 2:abi 2:agent 2:policy
+        case 2:abi 2:agent 2:policy 2:terminal
             ctx completion names $words[2] 2>/dev/null
         case 3:abi
             test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control tool-native
@@ -23,6 +23,12 @@ function __ctx_words
             ctx completion names paths (commandline -ct) 2>/dev/null
         case 3:agent
             contains -- $words[3] new apply; or ctx completion names agents 2>/dev/null
+        case 3:terminal
+            if contains -- $words[3] create list
+                ctx completion names agents 2>/dev/null
+            else
+                ctx completion names terminals 2>/dev/null
+            end
         case 4:agent
             test "$words[3]" = apply; and ctx completion names agents 2>/dev/null
         case 3:policy
@@ -37,7 +43,7 @@ function __ctx_sessions
     set -l words (commandline -opc)
     set -l agent coder
     set -q CTX_AGENT; and set agent $CTX_AGENT
-    test "$words[2]" = agent; and set agent $words[4]
+    contains -- "$words[2]" agent terminal; and set agent $words[4]
     ctx completion names sessions $agent 2>/dev/null
 end
 complete -c ctx -f -a '(__ctx_words)'
@@ -70,10 +76,15 @@ complete -c ctx -l raw -d 'Print frames'
 complete -c ctx -l approve -x -a '(ctx completion names objects tool 2>/dev/null)' -d 'Tool to allow when it asks'
 complete -c ctx -l id -x -d 'Request id'
 complete -c ctx -l cwd -x -d 'Working folder in the view'
+complete -c ctx -l no-default-workspace -d 'Do not show this folder'
+complete -c ctx -l detach-key -x -a 'none' -d 'Keys that leave'
+complete -c ctx -l output -r -F -d 'New file to write'
+complete -c ctx -l last -x -d 'Commands to print'
+complete -c ctx -l plain -d 'Only what they printed'
 complete -c ctx -l after -x -d 'Cursor'
 complete -c ctx -l count -s n -x -d 'Messages to print'
 complete -c ctx -l label -x -d Label
-complete -c ctx -l mount -x -d 'SRC DST ro|rw'
+complete -c ctx -l mount -r -F -d 'SRC DST ro|rw'
 complete -c ctx -l long -d 'Mode, size and time too'
 complete -c ctx -l kind -x -a 'object agent tool provider model session space terminal' -d 'Kind of name'
 complete -c ctx -l owner -x -d 'Uid that the agents belong to'

@@ -3,6 +3,7 @@
 import { readdirSync } from "node:fs";
 import { fail, isObjectName } from "../../internal/abi/mod.ts";
 import { print, printRaw, viewPath } from "../../internal/cli/mod.ts";
+import { terminalId, terminalSessions } from "../../internal/client/mod.ts";
 import { agentNames, loadAgent, modelNames, toolNames } from "../../internal/tree/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import bash from "./completion.bash" with { type: "text" };
@@ -18,7 +19,7 @@ export const spec: CommandSpec = {
   positionals: {
     shell: "bash, zsh or fish; names is what the scripts use",
     words:
-      "For names: commands, agents, tools, objects CLASS, sessions AGENT, paths PREFIX, or a group",
+      "For names: commands, agents, tools, terminals, objects CLASS, sessions AGENT, paths PREFIX, or a group",
   },
   options: {},
   json: false,
@@ -47,13 +48,15 @@ export function run(args: Arguments): number {
 
 function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): string[] {
   if (kind === "commands") return commandNames();
-  if (/^(?:abi|agent|policy)$/.test(kind)) return commandNames(kind);
+  if (/^(?:abi|agent|policy|terminal)$/.test(kind)) return commandNames(kind);
   const context = openContext(args);
   switch (kind) {
     case "agents":
       return agentNames(context.tree);
     case "tools":
       return toolNames(context.tree, "/ctx/tool").map((name) => `tool:${name}`);
+    case "terminals":
+      return agentNames(context.tree).flatMap((agent) => terminals(context, agent));
     case "objects":
       return objects(context, word);
     case "sessions":
@@ -74,6 +77,18 @@ function sessions({ tree }: Context, agent: string): string[] {
   const { owner } = loadAgent(tree, agent);
   const folder = `${tree.source}/home/${owner}/agent/${agent}/session`;
   return readdirSync(folder).filter((name) => isObjectName(name) && name !== "index");
+}
+
+/** Names of an agent and of the terminals of its sessions. */
+function terminals({ tree }: Context, agent: string): string[] {
+  try {
+    const { owner } = loadAgent(tree, agent);
+    const sessions = terminalSessions(tree.source, agent, owner);
+    return [agent, ...sessions.map((session) => terminalId({ agent, session }))];
+  } catch {
+    // Somebody else's home, or an agent whose definition is broken: there is nothing to offer.
+    return [];
+  }
 }
 
 /** What may follow a started path; a folder ends in a slash so that it can be gone on with. */

@@ -3,30 +3,31 @@
 # The options of a command are those of its help. A word that is no command is not passed on.
 _ctx_options() {
   local -a command=($1)
-  [[ $1 == (abi|agent|policy) ]] && command+=($2)
+  [[ $1 == (abi|agent|policy|terminal) ]] && command+=($2)
   ctx $command --help 2>/dev/null |
     sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
 _ctx() {
   local -a names
   local previous=$words[CURRENT-1] agent=${CTX_AGENT:-coder}
-  [[ $words[2] == agent ]] && agent=$words[4]
+  [[ $words[2] == (agent|terminal) ]] && agent=$words[4]
   case $previous in
     --agent|--asking-agent) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
     --session) names=(${(f)"$(ctx completion names sessions $agent 2>/dev/null)"}) ;;
-    --source|--root|--workspace|--programs) _files -/; return ;;
-    --socket|--asking-socket|--from|--exec|--system) _files; return ;;
+    --source|--root|--workspace|--programs|--mount) _files -/; return ;;
+    --socket|--asking-socket|--from|--exec|--system|--output) _files; return ;;
     --model) names=(${(f)"$(ctx completion names objects model 2>/dev/null)"}) ;;
     --tools|--approve) names=(${(f)"$(ctx completion names objects tool 2>/dev/null)"}) ;;
     --perm) names=(--- r-- -w- --x rw- r-x -wx rwx) ;;
     --approval) names=(auto ask) ;;
     --abi) names=(op v1 v2 control) ;;
+    --last|--detach-key) return ;;
     --scope) names=(private temp shared:) ;;
     --kind) names=(object agent tool provider model session space terminal) ;;
     *)
       case $((CURRENT - 1)):$words[2] in
         1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
-        2:abi|2:agent|2:policy) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        2:abi|2:agent|2:policy|2:terminal) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
         3:abi)
           case $previous in
             show) names=(op v1 v2 sdk-envelope control tool-native) ;;
@@ -40,6 +41,11 @@ _ctx() {
         2:which) names=(agent tool model) ;;
         3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;
         2:ls|2:cat|2:set|2:append) names=(${(f)"$(ctx completion names paths $words[CURRENT] 2>/dev/null)"}) ;;
+        3:terminal)
+          case $previous in
+            create|list) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;
+            *) names=(${(f)"$(ctx completion names terminals 2>/dev/null)"}) ;;
+          esac ;;
         3:agent|3:policy)
           [[ $previous == new ]] && return
           [[ $previous == apply ]] && { _files; return }

@@ -21,6 +21,15 @@ Talk
                              the same for an agent named first; the short forms
                              take --agent NAME, else CTX_AGENT, else coder
 
+Look over its shoulder
+  agent start NAME           start the terminal of a session; it goes on by itself
+  agent watch NAME           see it and send nothing
+  agent attach NAME          see it and type; Ctrl-\\ Ctrl-\\ leaves
+  agent stop NAME            end it and everything in it
+  agent ps [NAME]            the terminals that run
+  terminal create|list|status|watch|attach|export|output
+                             the same by a terminal's id, and what ended ones left
+
 Change
   bootstrap [SOURCE]         make or update a tree
   agent new NAME             make an agent, from a file or by options
