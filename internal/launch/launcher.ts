@@ -2,9 +2,10 @@
 // sandbox is gone when the outcome is given.
 
 import { endOrphans, type RunningSandbox, startSandbox, stopJanitor } from "../bwrap/mod.ts";
-import { nativeAnswer, type Stopped } from "../tool-native/mod.ts";
+import type { Stopped } from "../tool-native/mod.ts";
 import { checkWorkFolders } from "./admission.ts";
-import { commandAnswer } from "./answer.ts";
+import { answerOf } from "./answer.ts";
+import { type CallPlanner, planCall } from "./call-plan.ts";
 import { endOrStop, type StopReason } from "./ending.ts";
 import { GeneratedFolders } from "./generated.ts";
 import { gitEntries, newGitEntries } from "./git.ts";
@@ -30,7 +31,7 @@ import type {
   LiveLaunch,
 } from "./types.ts";
 
-export function createLauncher(options: LauncherOptions): Launcher & TerminalPlanner {
+export function createLauncher(options: LauncherOptions): Launcher & TerminalPlanner & CallPlanner {
   endOrphans();
   const folders = new GeneratedFolders(options.runtime);
   const permits = new Semaphore(options.parallelMax);
@@ -78,6 +79,7 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
   return {
     check: (request) => checkWorkFolders(options, request),
     planTerminal: (request) => planTerminal(options, folders, request),
+    planCall: (request) => planCall(options, folders, request),
     examine(request) {
       payloadOf(request);
       return preparedCall(options, request, planLaunch(options, folders, request));
@@ -160,14 +162,7 @@ async function finish(
   // The program is over; what it left running is not waited for.
   await sandbox.kill(0);
   await drained;
-  const stdout = windows.stdout.text();
-  const stderr = windows.stderr.text();
-  const answer =
-    payload.kind === "native"
-      ? nativeAnswer(stdout, stderr, exit, stopped)
-      : commandAnswer(payload.combined ? { combined: stdout } : { stdout, stderr }, exit, stopped);
-  const dropped = windows.stdout.dropped + windows.stderr.dropped;
-  return { ...answer, dropped, exit: stopped === undefined ? exit : undefined };
+  return answerOf(payload, windows, exit, stopped);
 }
 
 function stoppedBy(reason: StopReason | undefined, timeoutMs: number): Stopped | undefined {
@@ -177,7 +172,8 @@ function stoppedBy(reason: StopReason | undefined, timeoutMs: number): Stopped |
     : { code: "ECANCELED", because: "stopped: cancelled" };
 }
 
-function newGitNote(paths: readonly string[]): string {
+/** Said in a call's output. */
+export function newGitNote(paths: readonly string[]): string {
   return paths
     .map((path) => `[a new "${path}" appeared during this call: hooks in it would run as you]\n`)
     .join("");

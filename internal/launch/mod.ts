@@ -1,6 +1,11 @@
 // The door of launches: one tool call, one step of an agent, or one terminal, in one sandbox.
 
-export { createLauncher } from "./launcher.ts";
+export { answerOf, type Printed } from "./answer.ts";
+export type { CallPlan, CallPlanner } from "./call-plan.ts";
+export { newGitEntries } from "./git.ts";
+export { createLauncher, newGitNote } from "./launcher.ts";
+export { OutputWindow } from "./output.ts";
+export type { Payload } from "./payload.ts";
 export * from "./step-types.ts";
 export {
   decodeTerminalPlan,

@@ -27,6 +27,15 @@ export class OutputWindow {
     this.#trim();
   }
 
+  /** Bytes that whoever read the stream has left out: nothing before them is part of its end. */
+  skip(bytes: number): void {
+    if (bytes === 0) return;
+    this.#dropped += bytes + this.#tailBytes;
+    this.#headBytes = this.#half;
+    this.#tail = [];
+    this.#tailBytes = 0;
+  }
+
   #trim(): void {
     while (this.#tailBytes > this.#half) {
       const first = this.#tail[0] as Uint8Array;
