@@ -2,8 +2,9 @@
 // the socket outside, hands it in, keeps the recording where the agent cannot write, and says at the
 // end how it ended. It runs as the agent's uid, so all of its files are the owner's.
 
-import { closeSync, fstatSync, lstatSync, unlinkSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { coded, fail, killGraceMs } from "../abi/mod.ts";
+import { stopJanitor } from "../bwrap/mod.ts";
 import { decodeTerminalPlan, type RunningTerminal, startTerminal } from "../launch/mod.ts";
 import { listenUnix, openPath, throughFolder } from "../os/mod.ts";
 import { socketName } from "./endpoint.ts";
@@ -55,6 +56,8 @@ export async function runLaunch({ server, ticket, signal }: LaunchProcessOptions
     throw thrown;
   } finally {
     closeSync(folder);
+    // Nothing of this process runs any more that a kill could leave behind.
+    stopJanitor();
   }
 }
 
@@ -64,7 +67,7 @@ interface ListeningSocket {
   close(): void;
 }
 
-/** The socket's name lives no longer than what is done with it. */
+/** Its name is the server's to take away, with the other names that it gave the socket. */
 async function withSocket(
   folder: number,
   use: (socket: ListeningSocket) => Promise<void>,
@@ -73,9 +76,7 @@ async function withSocket(
   if (uid !== process.geteuid?.() || (mode & 0o077) !== 0) {
     fail("EACCES", "the folder for the terminal's socket is not private");
   }
-  const path = throughFolder(folder, socketName);
-  const fd = listenUnix(path, terminalBacklog);
-  const { ino } = lstatSync(path);
+  const fd = listenUnix(throughFolder(folder, socketName), terminalBacklog);
   let open = true;
   const close = () => {
     if (open) closeSync(fd);
@@ -85,7 +86,6 @@ async function withSocket(
     await use({ fd, close });
   } finally {
     close();
-    if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
   }
 }
 
