@@ -33,6 +33,8 @@ export type ClientsEvent =
   | { kind: "taken"; client: ClientId; bytes: number; nowMs: number }
   /** One whole write of a client. */
   | { kind: "input"; client: ClientId; bytes: Uint8Array }
+  /** The emulator's answer to what a program asked of its terminal. */
+  | { kind: "answer"; bytes: Uint8Array }
   /** The terminal took what it was given last. */
   | { kind: "written" }
   | { kind: "size"; client: ClientId; cols: number; rows: number; nowMs: number }
@@ -95,7 +97,9 @@ export class TerminalClients {
   /** Output since the oldest of those who wait joined. */
   #since: Uint8Array[] = [];
   #sinceBytes = 0;
-  #input: { client: ClientId; bytes: Uint8Array }[] = [];
+  /** Whole writes in the order in which they came; answers belong to no client. */
+  #input: { client: ClientId | undefined; bytes: Uint8Array }[] = [];
+  #answerBytes = 0;
   #writing = false;
   #answering = true;
   #exit: { status: number; signal: number } | undefined;
@@ -126,6 +130,14 @@ export class TerminalClients {
     return most;
   }
 
+  /** Whether anything waits for a client, or a client for its end: then ticks are of use. */
+  get waiting(): boolean {
+    for (const { queue, state } of this.#clients.values()) {
+      if (queue.bytes > 0 || state === "ending") return true;
+    }
+    return false;
+  }
+
   head(client: ClientId): Uint8Array | undefined {
     return this.#clients.get(client)?.queue.head();
   }
@@ -153,6 +165,7 @@ export class TerminalClients {
     if (event.kind === "data") this.#data(event.bytes, event.nowMs);
     else if (event.kind === "join") this.#join(event.client, event.first);
     else if (event.kind === "snapshot") this.#snapshot(event);
+    else if (event.kind === "answer") this.#answered(event.bytes);
     else if (event.kind === "written") this.#written();
     else if (event.kind === "tick") this.#tick(event.nowMs);
     else if (event.kind === "exit") this.#exited(event);
@@ -302,6 +315,14 @@ export class TerminalClients {
     this.#next();
   }
 
+  /** Who asks without reading the answers gets no more of them than a client may type. */
+  #answered(bytes: Uint8Array): void {
+    if (!this.#answering || this.#answerBytes + bytes.length > clientInputBytesMax) return;
+    this.#answerBytes += bytes.length;
+    this.#input.push({ client: undefined, bytes });
+    this.#next();
+  }
+
   #next(): void {
     if (this.#writing) return;
     const next = this.#input[0];
@@ -313,9 +334,11 @@ export class TerminalClients {
   #written(): void {
     const done = this.#input.shift();
     this.#writing = false;
-    const client = done && this.#clients.get(done.client);
+    if (done === undefined) return;
+    if (done.client === undefined) this.#answerBytes -= done.bytes.length;
+    const client = done.client === undefined ? undefined : this.#clients.get(done.client);
     if (client !== undefined) {
-      client.inputBytes -= done?.bytes.length ?? 0;
+      client.inputBytes -= done.bytes.length;
       if (client.paused && client.inputBytes <= clientInputBytesMax / 2) {
         client.paused = false;
         this.#effects.push({ kind: "resume", client: client.id });
@@ -372,18 +395,18 @@ export class TerminalClients {
   #finish(client: Client, endsAtMs: number): void {
     client.state = "ending";
     client.endsAtMs = endsAtMs;
-    this.#release(client);
+    this.#release();
     this.#effects.push({ kind: "flush", client: client.id });
   }
 
   #forget(client: Client): void {
     this.#clients.delete(client.id);
     client.queue.clear();
-    this.#release(client);
+    this.#release();
   }
 
   /** It has no say any more: not in the size, not in who answers. What it typed whole still counts. */
-  #release(_client: Client): void {
+  #release(): void {
     this.#resize();
     this.#answer();
   }

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { openPty, type PtyExit } from "./mod.ts";
+
+/** Runs shell text in a pseudo-terminal to its end. */
+async function run(
+  script: string,
+  typed: readonly string[] = [],
+): Promise<{ output: string; end: PtyExit }> {
+  const parts: Uint8Array[] = [];
+  const waiting = [...typed];
+  const next = () => {
+    const line = waiting.shift();
+    if (line !== undefined) pty.write(new TextEncoder().encode(line));
+  };
+  const pty = openPty({
+    command: ["/bin/sh", "-c", script],
+    env: { PATH: "/usr/bin:/bin" },
+    cols: 91,
+    rows: 23,
+    onData(bytes) {
+      const first = parts.push(bytes) === 1;
+      if (first) next();
+    },
+    onWritten: next,
+  });
+  const end = await pty.ended;
+  return { output: Buffer.concat(parts).toString(), end };
+}
+
+describe("a pseudo-terminal", () => {
+  test("is the controlling terminal of its child, in the size that was asked", async () => {
+    const { output, end } = await run("tty -s && stty size; ps -o tpgid=,pgid= -p $$ | xargs");
+    expect(end).toEqual({ status: 0, signal: 0 });
+    const [size, groups] = output.split("\r\n");
+    expect(size).toBe("23 91");
+    const [foreground, own] = (groups ?? "").split(" ");
+    expect(foreground).toBe(own as string);
+  });
+
+  test("gives all output before its end, and how it ended", async () => {
+    const flood = await run("head -c 3000000 /dev/zero | tr '\\0' x; exit 7");
+    expect(flood.output.length).toBe(3_000_000);
+    expect(flood.end).toEqual({ status: 7, signal: 0 });
+    const killed = await run("kill -9 $$");
+    expect(killed.end).toEqual({ status: 137, signal: 9 });
+  });
+
+  test("takes writes in order and says when each is taken", async () => {
+    const { output } = await run("stty -echo; echo; read a; read b; echo $b-$a", [
+      "one\n",
+      "two\n",
+    ]);
+    expect(output).toContain("two-one");
+  });
+
+  test("of a program that is not there says so by name", () => {
+    const missing = () =>
+      openPty({
+        ...{ command: ["/nonexistent/program"], cols: 80, rows: 24 },
+        ...{ onData: () => {}, onWritten: () => {} },
+      });
+    expect(missing).toThrow(`cannot start "/nonexistent/program"`);
+  });
+});

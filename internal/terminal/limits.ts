@@ -1,0 +1,31 @@
+// Bounds of a terminal's process, with what happens at each. Those of its clients are the machine's.
+
+/** Time from accept to the whole first line. Past it ETIMEDOUT. */
+export const terminalFirstLineMs = 5000;
+
+/** Time that a client which was told everything has to close. Past it the connection is cut. */
+export const terminalLingerMs = 2000;
+
+/** Clients that wait to be accepted. Past it connect(2) fails with EAGAIN. */
+export const terminalBacklogLength = 128;
+
+/** Span in which clients that are on their way still learn the child's end. Then nobody listens. */
+export const terminalNewcomerMs = 200;
+
+/** Time that clients have to take what is left after the child's end. Then they are cut. */
+export const terminalEndMs = 2000;
+
+/** How often queues are looked at while something waits in one. */
+export const terminalTickMs = 50;
+
+/** Time that the terminal is not read for clients that lag, for each piece of output. */
+export const terminalPaceMs = 20;
+
+/** Bytes of records that wait for who keeps them. Past it output is left out and told as a gap. */
+export const recordQueueBytesMax = 8 * 1024 * 1024;
+
+/** Time that the record stream has for its last bytes after the child's end. */
+export const recordEndMs = 2000;
+
+/** Bytes of one segment of the log. Past it a new one begins; one older one is kept. */
+export const recordingBytesMax = 64 * 1024 * 1024;
