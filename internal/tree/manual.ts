@@ -7,6 +7,7 @@ import model from "../../docs/man/ctx.model.md" with { type: "text" };
 import provider from "../../docs/man/ctx.provider.md" with { type: "text" };
 import rootAbi from "../../docs/man/ctx.root-abi.md" with { type: "text" };
 import session from "../../docs/man/ctx.session.md" with { type: "text" };
+import terminal from "../../docs/man/ctx.terminal.md" with { type: "text" };
 import tool from "../../docs/man/ctx.tool.md" with { type: "text" };
 import readme from "../../docs/man/README.md" with { type: "text" };
 
@@ -24,6 +25,7 @@ export const manualTopics: ReadonlyMap<string, string> = new Map([
   ["coreutils", coreutils],
   ["root-abi", rootAbi],
   ["session", session],
+  ["terminal", terminal],
   ["provider", provider],
 ]);
 
