@@ -7,5 +7,5 @@ test("a snapshot shows what was pushed before it was asked for", async () => {
   const { bytes, cols, rows } = await screen.snapshot();
   screen.close();
   expect({ cols, rows }).toEqual({ cols: 20, rows: 3 });
-  expect(Buffer.from(bytes).toString()).toContain("hello \x1b[31mred");
+  expect(Buffer.from(bytes).toString()).toContain("hello \x1b[0;31mred");
 });

@@ -1,0 +1,55 @@
+// What a screen may cost, whatever is written to it.
+
+/** Columns of a screen; a client that asks for more gets these. */
+export const screenColumnsMax = 1_000;
+
+/** Rows of a screen; a client that asks for more gets these. With the columns: 6 MB a buffer. */
+export const screenRowsMax = 500;
+
+/** Bytes that wait to be parsed. Past it the oldest are skipped and the screen is approximate. */
+export const backlogBytesMax = 256 * 1024;
+
+/** Bytes parsed in one turn of the event loop, about 1 ms: output and clients come in between. */
+export const parseSliceBytes = 16 * 1024;
+
+/** Bytes parsed a second over time. A child that writes more is in flood and is not followed. */
+export const parseBytesPerSecond = 4 * 1024 * 1024;
+
+/** Bytes parsed at once after a quiet time, so that a large listing is still followed whole. */
+export const parseBurstBytes = 1024 * 1024;
+
+/** Milliseconds between two looks whether a flood has ended. */
+export const floodLookMs = 50;
+
+/** Bytes of an unfinished control string. Past it the string is swallowed and means nothing. */
+export const controlStringBytesMax = 64 * 1024;
+
+/** Characters of a title; a longer one is ignored. */
+export const titleCharactersMax = 1_024;
+
+/** Links that cells may name. Past it, and after a sweep, new links are plain text. */
+export const linksMax = 2_048;
+
+/** Characters of one link's address and id together; a longer link is plain text. */
+export const linkCharactersMax = 2_048;
+
+/** Combining marks in one cell; the next one gets a cell of its own. */
+export const marksInCellMax = 16;
+
+/** Colours that were set by control strings and are told to a joiner. */
+export const paletteEntriesMax = 300;
+
+/** Pushed keyboard modes that are told to a joiner, each screen. */
+export const keyboardStackMax = 16;
+
+export interface ScreenSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** The size a screen really takes: at least what a wide character needs, at most the bounds. */
+export function clampSize(cols: number, rows: number): ScreenSize {
+  const within = (value: number, min: number, max: number) =>
+    Math.min(max, Math.max(min, Number.isFinite(value) ? Math.trunc(value) : min));
+  return { cols: within(cols, 2, screenColumnsMax), rows: within(rows, 1, screenRowsMax) };
+}

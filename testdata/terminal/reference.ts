@@ -1,0 +1,166 @@
+// A second terminal to hold snapshots against: the emulator as its package gives it, and everything
+// that can be seen of it, or that later output can make visible, as plain values.
+
+import { type IBufferCell, type IBufferLine, Terminal } from "@xterm/headless";
+
+export interface Reference {
+  write(bytes: Uint8Array): void;
+  resize(cols: number, rows: number): void;
+  state(): State;
+  close(): void;
+}
+
+export interface State {
+  readonly cols: number;
+  readonly rows: number;
+  readonly screen: "normal" | "alternate";
+  readonly cursor: readonly [x: number, y: number];
+  readonly normal: readonly string[];
+  readonly alternate: readonly string[] | undefined;
+  /** All else, by name. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/** One width a code point, as terminals of today count; the package's own are of Unicode 6. */
+const widths = {
+  version: "reference",
+  wcwidth: (codePoint: number) =>
+    Math.min(2, codePoint < 0x20 ? 0 : codePoint < 0x300 ? 1 : stringWidth(codePoint)),
+  charProperties(codePoint: number, preceding: number): number {
+    const width = widths.wcwidth(codePoint);
+    if (width > 0 || codePoint < 0x20) return width << 1;
+    const before = (preceding >> 1) & 3;
+    return before > 0 ? (before << 1) | 1 : 1;
+  },
+};
+const stringWidth = (codePoint: number) => Bun.stringWidth(String.fromCodePoint(codePoint));
+
+// biome-ignore lint/suspicious/noExplicitAny: a look inside, on purpose without our own types
+type Inside = any;
+
+export function createReference(cols: number, rows: number): Reference {
+  const terminal = new Terminal({
+    cols,
+    rows,
+    scrollback: 0,
+    allowProposedApi: true,
+    logLevel: "off",
+    windowOptions: { pushTitle: true, popTitle: true },
+  });
+  terminal.unicode.register(widths as never);
+  terminal.unicode.activeVersion = widths.version;
+  const core: Inside = Reflect.get(terminal, "_core");
+  return {
+    write: (bytes) => core._inputHandler.parse(bytes),
+    resize: (newCols, newRows) => terminal.resize(newCols, newRows),
+    state: () => stateOf(terminal, core),
+    close: () => terminal.dispose(),
+  };
+}
+
+function stateOf(terminal: Terminal, core: Inside): State {
+  const { active, normal, alternate } = terminal.buffer;
+  const isAlternate = active.type === "alternate";
+  const link = (id: number) => core._oscLinkService.getLinkData(id)?.uri ?? "";
+  const lines = (buffer: typeof normal) =>
+    Array.from({ length: terminal.rows }, (_, y) => {
+      const line = buffer.getLine(buffer.baseY + y);
+      return line === undefined ? "" : lineText(line, y, link);
+    });
+  return {
+    cols: terminal.cols,
+    rows: terminal.rows,
+    screen: isAlternate ? "alternate" : "normal",
+    // One behind the last column is a cursor that waits to wrap.
+    cursor: [core.buffers.active.x, active.cursorY],
+    normal: lines(normal),
+    alternate: isAlternate ? lines(alternate) : undefined,
+    rest: restOf(terminal, core, isAlternate, link),
+  };
+}
+
+/** A line as text: each run of cells of one look, its look before it. */
+function lineText(line: IBufferLine, y: number, link: (id: number) => string): string {
+  let text = y > 0 && line.isWrapped ? "~" : "";
+  let before = "";
+  for (let x = 0; x < line.length; x++) {
+    const cell = line.getCell(x) as IBufferCell;
+    const look = lookOf(cell, link);
+    if (look !== before) text += `{${look}}`;
+    before = look;
+    // An empty cell looks like a space; that a wide character covers two cells is seen.
+    text += cell.getWidth() === 0 ? "" : cell.getChars() || " ";
+    if (cell.getWidth() === 2) text += "›";
+  }
+  return text;
+}
+
+const flags = [
+  ...["isBold", "isDim", "isItalic", "isBlink", "isInverse", "isInvisible", "isStrikethrough"],
+  "isOverline",
+] as const;
+
+function lookOf(cell: Inside, link: (id: number) => string): string {
+  const on = flags.filter((flag) => cell[flag]() !== 0).map((flag) => flag.slice(2).toLowerCase());
+  const parts = [...on, colour("fg", cell.fg), colour("bg", cell.bg)];
+  const isExtended = (cell.bg & 0x10000000) !== 0;
+  const own = cell.extended.clone();
+  own.urlId = 0;
+  if ((cell.fg & 0x10000000) !== 0) {
+    parts.push(`underline${isExtended ? own.underlineStyle || 1 : 1}`);
+    if (isExtended && own.underlineColor !== 0x3ffffff)
+      parts.push(colour("ul", own.underlineColor));
+  }
+  if ((cell.bg & 0x20000000) !== 0) parts.push("protected");
+  if (isExtended && cell.extended.urlId !== 0) parts.push(`link ${link(cell.extended.urlId)}`);
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+function colour(name: string, word: number): string {
+  const mode = (word & 0x3000000) >>> 24;
+  if (mode === 0) return "";
+  return `${name}${["", "16", "256", "rgb"][mode]}:${(word & (mode === 3 ? 0xffffff : 0xff)).toString(16)}`;
+}
+
+function restOf(
+  terminal: Terminal,
+  core: Inside,
+  isAlternate: boolean,
+  link: (id: number) => string,
+): Record<string, unknown> {
+  const input = core._inputHandler;
+  const { active, normal } = core.buffers;
+  const { rows, cols } = terminal;
+  const sets: unknown[] = core._charsetService._charsets;
+  const named = (set: Inside) => (set === undefined ? "B" : JSON.stringify(set).slice(0, 60));
+  const waiting = (buffer: Inside) => ({
+    margins: [buffer.scrollTop, buffer.scrollBottom],
+    tabs: Array.from({ length: cols }, (_, x) => x).filter((x) => buffer.tabs[x] === true),
+    saved: {
+      x: Math.min(buffer.savedX, cols - 1),
+      y: Math.min(rows - 1, Math.max(0, buffer.savedY - buffer.ybase)),
+      look: lookOf(buffer.savedCurAttrData, link),
+      charset: named(buffer.savedCharset),
+    },
+  });
+  const unicodeState = input._parser.precedingJoinState;
+  return {
+    pen: lookOf(input._curAttrData, link),
+    underlineColour: input._curAttrData.extended.underlineColor & 0x3ffffff,
+    active: waiting(active),
+    normal: isAlternate ? waiting(normal) : undefined,
+    modes: { ...terminal.modes, ...core.coreService.decPrivateModes },
+    cursorHidden: core.coreService.isCursorHidden,
+    cursorBlink: terminal.options.cursorBlink,
+    newline: terminal.options.convertEol,
+    mouse: [core.coreMouseService.activeProtocol, core.coreMouseService.activeEncoding],
+    charset: named(core._charsetService.charset),
+    charsets: [0, 1, 2, 3].map((i) => named(sets[i])),
+    level: core._charsetService.glevel,
+    title: [input._windowTitle, input._iconName],
+    titles: [[...input._windowTitleStack], [...input._iconNameStack]],
+    parser: input._parser.currentState,
+    joins: (unicodeState >> 1) & 3,
+    interim: [...input._utf8Decoder.interim],
+  };
+}
