@@ -10,12 +10,12 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Finished } from "../e2e/world.ts";
+import { makeGroups, removeGroups } from "./groups.ts";
 
 /** From nothing to a user's manager that answers: a second on an idle machine. */
 const bootMsMax = 60_000;
@@ -37,10 +37,14 @@ export interface Account {
 
 export interface BootOptions {
   readonly accounts: readonly Account[];
+  /** Further groups by name. */
+  readonly groups?: Readonly<
+    Record<string, { readonly gid: number; readonly members: readonly string[] }>
+  >;
   /** Whose manager runs from the start, as if logged in; others' start with a login. */
   readonly managers: readonly number[];
-  /** Host folders that are seen inside at their own path. */
-  readonly folders: readonly { readonly path: string; readonly writable: boolean }[];
+  /** Host folders by the path at which they are seen inside, read-only. */
+  readonly folders: Readonly<Record<string, string>>;
   /** Further files, by their path inside; their owner is root. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -169,8 +173,8 @@ function userEnvironment(uid: number): Record<string, string> {
 }
 
 function bootCommand(base: string, groups: readonly string[], options: BootOptions): string[] {
-  const folders = options.folders.map(({ path: folder, writable }) =>
-    writable ? `--bind=${folder}` : `--bind-ro=${folder}`,
+  const folders = Object.entries(options.folders).map(
+    ([inside, folder]) => `--bind-ro=${folder}:${inside}`,
   );
   return [
     // The first process of the namespace dies with unshare, and unshare with this program.
@@ -197,10 +201,11 @@ function stage(base: string, options: BootOptions): void {
     "etc/passwd",
     lines("/etc/passwd", ({ name, uid }) => `${name}:x:${uid}:${uid}::/home/${name}:/bin/sh`),
   );
-  put(
-    "etc/group",
-    lines("/etc/group", ({ name, uid }) => `${name}:x:${uid}:`),
+  const further = Object.entries(options.groups ?? {}).map(
+    ([name, { gid, members }]) => `${name}:x:${gid}:${members.join(",")}\n`,
   );
+  const groups = lines("/etc/group", ({ name, uid }) => `${name}:x:${uid}:`);
+  put("etc/group", groups + further.join(""));
   put(
     "etc/shadow",
     lines("/etc/shadow", ({ name }) => `${name}:*:19000:0:99999:7:::`),
@@ -211,6 +216,8 @@ function stage(base: string, options: BootOptions): void {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     chownSync(home, uid, uid);
   }
+  // With this folder the journal keeps users' lines apart, readable for each.
+  mkdirSync(join(base, "stage/var/log/journal"), { recursive: true });
   // A manager without a session goes at once, not after ten seconds.
   put("etc/systemd/logind.conf.d/ctx.conf", "[Login]\nUserStopDelaySec=0\n");
   const wants = ["systemd-logind.service", ...options.managers.map((uid) => `user@${uid}.service`)];
@@ -245,45 +252,6 @@ function readComm(pid: number): string {
   return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
 }
 
-/** A group of its own below this process's in systemd's and the unified hierarchy. */
-function makeGroups(): string[] {
-  const mine = new Map<string, string>();
-  for (const line of readFileSync("/proc/self/cgroup", "utf8").trim().split("\n")) {
-    const [, id = "", group = ""] = /^(?:\d+):([^:]*):(.*)$/.exec(line) ?? [];
-    mine.set(id, group);
-  }
-  const found: string[] = [];
-  for (const line of readFileSync("/proc/self/mounts", "utf8").trim().split("\n")) {
-    const [, mount = "", type, flags = ""] = line.split(" ");
-    const id = type === "cgroup2" ? "" : flags.split(",").includes("name=systemd") ? NAMED : null;
-    const group = id === null ? undefined : mine.get(id);
-    if (group === undefined || (type !== "cgroup2" && type !== "cgroup")) continue;
-    const parent = join(mount, group);
-    // Of a test that was killed: its group stays, empty.
-    for (const name of readdirSync(parent)) {
-      if (name.startsWith("ctx-boot-")) removeGroups(join(parent, name));
-    }
-    const own = join(parent, `ctx-boot-${process.pid}`);
-    mkdirSync(own, { recursive: true });
-    found.push(own);
-  }
-  return found;
-}
-
-const NAMED = "name=systemd";
-
-/** Removes what is empty; a group that still has processes is somebody's and refuses. */
-function removeGroups(folder: string): void {
-  try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) removeGroups(join(folder, entry.name));
-    }
-    rmdirSync(folder);
-  } catch {
-    // Somebody's, or gone meanwhile.
-  }
-}
-
 /** Folders of tests that were killed: small, since what was written inside was in memory. */
 function removeStale(): void {
   for (const name of readdirSync("/tmp")) {
@@ -297,10 +265,10 @@ async function cleanUp(base: string, groups: readonly string[]): Promise<void> {
   // The kernel ends the namespace's processes after the first; their groups are theirs until then.
   const until = Date.now() + 5000;
   const there = () => groups.filter((group) => existsSync(group));
-  for (const group of groups) removeGroups(group);
+  groups.forEach(removeGroups);
   while (there().length > 0 && Date.now() < until) {
     await Bun.sleep(20);
-    for (const group of groups) removeGroups(group);
+    groups.forEach(removeGroups);
   }
   rmSync(base, { recursive: true, force: true });
 }
