@@ -10,7 +10,7 @@ import { listenUnix, openPath, throughFolder } from "../os/mod.ts";
 import { socketName } from "./endpoint.ts";
 import { HostLink } from "./host-link.ts";
 import { socketAnswers } from "./probe.ts";
-import { type Ending, keepRecording } from "./recorder.ts";
+import { type Ending, Recorder } from "./recorder.ts";
 import { Tail } from "./tail.ts";
 import { writeEnding } from "./written-ending.ts";
 
@@ -36,7 +36,11 @@ export async function runLaunch({ server, ticket, signal }: LaunchProcessOptions
   const link = new HostLink(server, ticket);
   const given = await link.hello();
   const folder = openPath(given.socketFolder, "folder");
+  let recorder: Recorder | undefined;
   try {
+    // Before anything runs: a terminal whose recording cannot be kept is not started.
+    const kept = new Recorder(given.resource);
+    recorder = kept;
     await withSocket(folder, async (socket) => {
       const terminal = await startTerminal(decodeTerminalPlan(given.plan), {
         signal,
@@ -48,7 +52,7 @@ export async function runLaunch({ server, ticket, signal }: LaunchProcessOptions
       });
       // Of those who hold the socket only the terminal's owner is left.
       socket.close();
-      await run(terminal, { link, folder, resource: given.resource, signal });
+      await run(terminal, { link, folder, recorder: kept, resource: given.resource, signal });
     });
   } catch (thrown) {
     const { code, message, hint } = coded(thrown);
@@ -56,6 +60,7 @@ export async function runLaunch({ server, ticket, signal }: LaunchProcessOptions
     throw thrown;
   } finally {
     closeSync(folder);
+    await recorder?.close();
     // Nothing of this process runs any more that a kill could leave behind.
     stopJanitor();
   }
@@ -92,18 +97,19 @@ async function withSocket(
 interface Surroundings {
   readonly link: HostLink;
   readonly folder: number;
+  readonly recorder: Recorder;
   readonly resource: string;
   readonly signal: AbortSignal;
 }
 
 async function run(terminal: RunningTerminal, around: Surroundings): Promise<void> {
-  const { link, folder, resource, signal } = around;
+  const { link, folder, recorder, resource, signal } = around;
   const stop = () => void terminal.kill(killGraceMs + endMarginMs);
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   const tail = new Tail();
   const said = tail.read(terminal.stderr);
-  const recording = keepRecording(terminal.stdout, resource);
+  const recorded = recorder.keep(terminal.stdout);
   const ended = Promise.withResolvers<"ended">();
   void terminal.exited.then(() => ended.resolve("ended"));
   let answers = false;
@@ -117,9 +123,10 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
     const status = await terminal.exited;
     await terminal.kill(0);
     await said;
-    const written = await recording;
-    if (!answers && written === undefined) refuseUnborn(status, tail.text());
-    const ending = written ?? endingOf(status);
+    await recorded;
+    if (!answers && recorder.ending === undefined) refuseUnborn(status, tail.text());
+    const ending = recorder.ending ?? endingOf(status);
+    recorder.end(ending);
     writeEnding(resource, ending);
     await link.end({ type: "ended", ...ending });
   } finally {

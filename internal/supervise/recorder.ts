@@ -1,9 +1,12 @@
 // Keeps what happened in a terminal: what its owner hands out on standard output becomes the lines of
 // events.jsonl. It is read as fast as it comes, so that the terminal never waits for a disk.
 
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
-import { DraftDecoder, encodeRecord } from "../terminal-wire/mod.ts";
+import { closeSync } from "node:fs";
+import { openPath } from "../os/mod.ts";
+import { openRecording, type Recording } from "../terminal/mod.ts";
+import { DraftDecoder } from "../terminal-wire/mod.ts";
+
+const recordingName = "events.jsonl";
 
 /** As a shell says it. */
 export interface Ending {
@@ -11,23 +14,53 @@ export interface Ending {
   readonly signal?: number;
 }
 
-/** Resolves at the end of the stream with how the child ended, if the stream said so. */
-export async function keepRecording(
-  stream: AsyncIterable<Uint8Array>,
-  folder: string,
-): Promise<Ending | undefined> {
-  const decoder = new DraftDecoder();
-  let ending: Ending | undefined;
-  let seq = 0;
-  for await (const bytes of stream) {
-    for (const result of decoder.push(bytes)) {
-      if (!result.ok) continue;
-      const { draft } = result;
-      appendFileSync(join(folder, "events.jsonl"), encodeRecord(draft, ++seq), { mode: 0o600 });
-      if (draft.type !== "process.exit") continue;
-      const { status, signal } = draft;
-      ending = signal > 0 ? { status, signal } : { status };
+export class Recorder {
+  readonly #folder: number;
+  readonly #recording: Recording;
+  #ending: Ending | undefined;
+
+  /** Throws when the log in that folder cannot be opened; afterwards nothing of it throws. */
+  constructor(path: string) {
+    this.#folder = openPath(path, "folder");
+    try {
+      this.#recording = openRecording({ folder: this.#folder, name: recordingName });
+    } catch (error) {
+      closeSync(this.#folder);
+      throw error;
     }
   }
-  return ending;
+
+  /** How the child ended, once the stream has said so. */
+  get ending(): Ending | undefined {
+    return this.#ending;
+  }
+
+  /** Resolves at the end of the stream. */
+  async keep(stream: AsyncIterable<Uint8Array>): Promise<void> {
+    const decoder = new DraftDecoder();
+    for await (const bytes of stream) {
+      for (const result of decoder.push(bytes)) {
+        if (!result.ok) {
+          this.#recording.push({ type: "gap", at: Date.now(), bytes: 0, reason: "damaged" });
+          continue;
+        }
+        const { draft } = result;
+        this.#recording.push(draft);
+        if (draft.type !== "process.exit") continue;
+        const { status, signal } = draft;
+        this.#ending = signal > 0 ? { status, signal } : { status };
+      }
+    }
+  }
+
+  /** For a child whose owner was killed before it could say how it ended. */
+  end({ status, signal = 0 }: Ending): void {
+    if (this.#ending !== undefined) return;
+    this.#recording.push({ type: "process.exit", at: Date.now(), status, signal });
+  }
+
+  async close(): Promise<void> {
+    await this.#recording.close();
+    closeSync(this.#folder);
+  }
 }

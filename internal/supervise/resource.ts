@@ -120,6 +120,12 @@ export class Resource {
     }
   }
 
+  /** What only its supervisor could say. */
+  setUnit(unit: string): void {
+    const meta = this.meta();
+    if (meta !== undefined) this.#write("meta.json", `${JSON.stringify({ ...meta, unit })}\n`);
+  }
+
   /** When it is known that nothing lives and nobody wrote down how it ended. */
   lost(at: string): void {
     const meta = this.meta();

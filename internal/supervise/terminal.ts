@@ -92,6 +92,7 @@ export class Terminal {
 
   /** What a supervisor said of the process that it started. */
   started({ pid, ...facts }: Pick<Receipt, "unit" | "invocation"> & { pid?: number }): void {
+    if (facts.unit !== undefined) this.#parts.resource.setUnit(facts.unit);
     const launch = pid === undefined ? undefined : processFacts(pid);
     if (launch === undefined || this.receipt.launch !== undefined) this.#record(facts);
     else this.#record({ ...facts, launch: { pid: launch.pid, startTime: launch.startTime } });

@@ -179,7 +179,7 @@ class Service {
       this.#receipts.write(receipt);
       terminal.serve();
       const { agent, session, generation, owner } = receipt;
-      const { ended, ...facts } = await supervisor.start({
+      const { ended, pid, unit, invocation } = await supervisor.start({
         argv: [
           ...ctxd,
           "launch",
@@ -192,14 +192,13 @@ class Service {
         unit: `cortexfs-terminal-${generation}`,
         description: `terminal of agent ${agent}, session ${session}`,
       });
-      terminal.started(facts);
-      void ended?.then((words) => terminal.neverAsked(words));
-      log("terminal.start", {
-        id: receipt.id,
-        supervisor: supervisor.name,
-        pid: facts.pid,
-        unit: facts.unit,
+      terminal.started({
+        ...(pid === undefined ? {} : { pid }),
+        ...(unit === undefined ? {} : { unit }),
+        ...(invocation === undefined ? {} : { invocation }),
       });
+      void ended?.then((words) => terminal.neverAsked(words));
+      log("terminal.start", { id: receipt.id, supervisor: supervisor.name, pid, unit });
       const late = new Promise<never>((_, reject) => {
         const message = `the terminal was not ready after ${startMsMax} ms`;
         timer = setTimeout(() => reject(new CodedError("ETIMEDOUT", message)), startMsMax);
