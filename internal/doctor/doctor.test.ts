@@ -5,6 +5,7 @@ import { ownerUid, Place } from "../../testdata/cli/program.ts";
 import { resolvePlaces } from "../tree/mod.ts";
 import type { Check } from "./check.ts";
 import { placeChecks } from "./place-checks.ts";
+import { terminalChecks } from "./terminal-checks.ts";
 import { treeChecks } from "./tree-checks.ts";
 
 setDefaultTimeout(120_000);
@@ -85,4 +86,15 @@ describe("a user's own server", () => {
       { level: "fail", fix: expect.stringContaining("CTX_RUNTIME_DIR") },
     );
   });
+});
+
+test("it is said who supervises terminals, and what a logout and a reboot do to them", async () => {
+  // With this environment no manager of a user can be meant, whatever the host runs.
+  const checks = await terminalChecks({ ...places, uid: ownerUid }, {});
+  expect(checks.map(({ name, level }) => [name, level])).toEqual([
+    ["supervisor", "ok"],
+    ["logout", expect.stringMatching(/^(ok|warn)$/)],
+    ["reboot", "ok"],
+  ]);
+  expect(checks[0]?.text).toContain("without systemd: XDG_RUNTIME_DIR is not set");
 });

@@ -5,7 +5,12 @@ const login = { user: "ada", linger: false, killUserProcesses: false };
 
 const cases: [string, Partial<PersistenceInput>, boolean, RegExp, string?][] = [
   ["system units", { scope: "system" }, false, /units of the system/],
-  ["system server", { scope: "system", supervisor: "builtin" }, false, /the server's/],
+  [
+    "built in, of the system",
+    { scope: "system", supervisor: "builtin", runtimeOfLogin: false },
+    false,
+    /go on/,
+  ],
   ["no logind", { login: undefined, supervisor: "builtin" }, false, /no logind/],
   ["lingering", { login: { ...login, linger: true } }, false, /ada lingers/],
   ["not lingering", {}, true, /end with your last logout/, "run loginctl enable-linger ada"],

@@ -31,10 +31,8 @@ export function persistence(input: PersistenceInput): Persistence {
 }
 
 function logout({ scope, supervisor, login, runtimeOfLogin }: PersistenceInput) {
-  if (scope === "system") {
-    const owner =
-      supervisor === "systemd" ? "they are units of the system" : "they are the server's";
-    return { ends: false, text: `terminals go on after a logout: ${owner}` };
+  if (scope === "system" && supervisor === "systemd") {
+    return { ends: false, text: "terminals go on after a logout: they are units of the system" };
   }
   if (login === undefined) {
     return { ends: false, text: "terminals go on after a logout: no logind ends them" };

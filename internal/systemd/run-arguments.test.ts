@@ -87,9 +87,8 @@ test("no word of a launch is more to systemd than itself: every dollar is double
         const words = runArguments({ ...spec, argv }, "user", [], programs);
         const given = words.slice(words.length - argv.length);
         expect(given.map((word) => word.replaceAll("$$", "$"))).toEqual(argv);
-        expect(
-          given.every((word) => (word.match(/\$+/g) ?? []).every((run) => run.length % 2 === 0)),
-        );
+        const runs = given.flatMap((word) => word.match(/\$+/g) ?? []);
+        expect(runs.filter((run) => run.length % 2 !== 0)).toEqual([]);
       },
     ),
   );
