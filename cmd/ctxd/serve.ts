@@ -58,6 +58,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       uid: process.getuid?.() ?? 0,
     });
     const settings = loadSettings(places.config, sets);
+    const { XDG_RUNTIME_DIR, DBUS_SESSION_BUS_ADDRESS } = process.env;
     forgetEnvironment();
     process.chdir("/");
     process.umask(0o022);
@@ -65,6 +66,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       ...{ places, settings, log },
       ctxBinary: findProgram(places.source, "ctx"),
       ctxd: ownCommand(places.source),
+      login: { XDG_RUNTIME_DIR, DBUS_SESSION_BUS_ADDRESS },
     });
   } catch (error) {
     notifier.failed(coded(error));

@@ -6,7 +6,7 @@ import { authorize, type Question, type Server, visibleTools } from "../authorit
 import type { AgentControls } from "../control/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
 import { usableModels } from "../run/mod.ts";
-import type { TerminalView } from "../supervise/mod.ts";
+import type { Supervisor, TerminalView } from "../supervise/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { fileOwner } from "./agents.ts";
 import { faultFields, type Log } from "./log.ts";
@@ -20,13 +20,15 @@ export interface ServicesOptions {
   readonly ctxBinary: string;
   /** The command line of ctxd itself, up to its subcommand; the program that runs when absent. */
   readonly ctxd?: readonly string[];
+  /** Where this user's own systemd is, as the variables of a login say it. */
+  readonly login?: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 export async function createServices(
-  { places, settings, ctxBinary, ctxd = [process.execPath], log }: ServicesOptions,
+  { places, settings, ctxBinary, ctxd = [process.execPath], login = {}, log }: ServicesOptions,
   tree: Tree,
   runtime: string,
   given: Partial<Parts>,
@@ -82,7 +84,7 @@ export async function createServices(
   });
   const terminals = await parts.createTerminals({
     ...{ tree, places, runtime, planner: launcher, ctxd, log },
-    supervisors: [],
+    supervisors: [await systemd(places.uid, login)],
     limits: {},
     view: (agent) => {
       const controls = loadAgent(tree, agent);
@@ -95,6 +97,15 @@ export async function createServices(
     now: () => new Date(),
   });
   return { server, launcher, sessions, sockets, terminals };
+}
+
+async function systemd(uid: number, env: ServicesOptions["login"] & object): Promise<Supervisor> {
+  const [{ createSystemd }, { createBuiltinSupervisor }] = await Promise.all([
+    import("../systemd/mod.ts"),
+    import("../supervise/mod.ts"),
+  ]);
+  const builtin = createBuiltinSupervisor();
+  return createSystemd({ uid, env, orphans: (receipt) => builtin.stop(receipt) });
 }
 
 /** What a sandbox of the agent would be now, as for a run that names no folder. */
