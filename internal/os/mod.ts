@@ -4,6 +4,7 @@ export * from "./channels.ts";
 export * from "./connect.ts";
 export * from "./descriptors.ts";
 export * from "./files.ts";
+export * from "./jobs.ts";
 export * from "./landlock.ts";
 export { SystemError } from "./libc.ts";
 export * from "./peer-process.ts";

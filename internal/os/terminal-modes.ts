@@ -28,6 +28,7 @@ const IGNCR = 0o200;
 const ICRNL = 0o400;
 const IXON = 0o2000;
 const OPOST = 0o1;
+const ONLCR = 0o4;
 const CSIZE = 0o60;
 const PARENB = 0o400;
 const CS8 = 0o60;
@@ -79,6 +80,17 @@ export function rawModes(from: TerminalModes, signals = false): TerminalModes {
   view.setUint32(flagsAt.control, view.getUint32(flagsAt.control, true) | CS8, true);
   modes[charactersAt + VMIN] = 1;
   modes[charactersAt + VTIME] = 0;
+  return modes;
+}
+
+/**
+ * The modes in which a shell edits a line: every key comes as it is typed and none of them signals;
+ * what is printed is still completed to whole line ends, as any program expects.
+ */
+export function typingModes(from: TerminalModes): TerminalModes {
+  const modes = rawModes(from);
+  const view = new DataView(modes.buffer);
+  view.setUint32(flagsAt.output, view.getUint32(flagsAt.output, true) | OPOST | ONLCR, true);
   return modes;
 }
 
