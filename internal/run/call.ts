@@ -16,8 +16,9 @@ import type { Offer } from "./offer.ts";
 import { errorOutcome, okOutcome } from "./report.ts";
 import { checkInput } from "./schema.ts";
 import { standbyRequest } from "./standby-request.ts";
+import { runWhereItBelongs } from "./terminal-route.ts";
 import { touchTool } from "./tool-memory.ts";
-import { parseTsh, tshTool } from "./tsh.ts";
+import { parseTsh, tshTool, wordsOf } from "./tsh.ts";
 import { answerBuiltin } from "./tsh-builtins.ts";
 
 /**
@@ -79,11 +80,12 @@ async function outcomeOf(
 ): Promise<ToolOutcome> {
   try {
     checkCall(context.agent, offer, call);
-    if (call.name !== tshTool.name)
-      return await runTool(options, context, id, call.name, call.args);
+    if (call.name !== tshTool.name) {
+      return await runTool(options, context, id, { name: call.name, args: call.args });
+    }
     const command = parseTsh(call.args);
     if (command.kind === "tool") {
-      return await runTool(options, context, id, command.name, command.args);
+      return await runTool(options, context, id, { ...command, words: wordsOf(call.args) });
     }
     return okOutcome(answerBuiltin(options, context, command));
   } catch (thrown) {
@@ -109,12 +111,18 @@ function checkCall(agent: string, offer: Offer, call: AnswerCall): void {
   }
 }
 
+interface ToolCall {
+  readonly name: string;
+  readonly args: unknown;
+  /** What the agent's tool shell was told. */
+  readonly words?: readonly string[];
+}
+
 async function runTool(
   options: RunOptions,
   context: RunContext,
   id: string,
-  name: string,
-  args: unknown,
+  { name, args, words }: ToolCall,
 ): Promise<ToolOutcome> {
   const prepare = () => checkedRequest(options, context, name, args);
   const first = await prepare();
@@ -125,7 +133,7 @@ async function runTool(
   options.serve?.();
   const { signal } = context;
   const onOutput = (text: string) => context.toolDelta(id, text);
-  const running = options.launcher.run(request, { signal, onOutput });
+  const running = runWhereItBelongs(options, request, words, { signal, onOutput });
   // While the tool runs, and never a reason for its call to fail.
   touchTool(options, context, name);
   const outcome = await running;

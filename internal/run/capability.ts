@@ -3,22 +3,14 @@
 // is decided what comes of it, by the same authority and the same records as for the run itself.
 
 import { coded, fail } from "../abi/mod.ts";
-import { authorize, type Question, type Verdict } from "../authority/mod.ts";
-import type {
-  AuthorizeRequest,
-  Decision,
-  Refusal,
-  Reply,
-  UpdateRequest,
-} from "../capability/mod.ts";
-import type { AgentControls } from "../control/mod.ts";
+import type { AuthorizeRequest, Refusal, Reply, UpdateRequest } from "../capability/mod.ts";
 import type { RunPlace, RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
 import type { RunContext } from "../session/mod.ts";
-import { appendObjectLog, loadAgent, type ToolObject, updatePrompt } from "../tree/mod.ts";
+import { loadAgent, updatePrompt } from "../tree/mod.ts";
 import { allowedTool } from "./allowed-tool.ts";
+import { authorizeTool } from "./authorize-tool.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { ModelUse } from "./model-use.ts";
-import { explainHint, refusalReason } from "./report.ts";
 import type { UsageSum } from "./usage.ts";
 
 /** The capability socket of a run, opened when its first program is about to start. */
@@ -73,21 +65,9 @@ export class RunCapability implements RunSocketHandlers {
     return { request_id, ok: true, agent, session, run, control };
   }
 
-  async authorize({ request_id, name }: AuthorizeRequest): Promise<Reply | Refusal> {
+  async authorize(request: AuthorizeRequest): Promise<Reply | Refusal> {
     this.#requireRunning();
-    const { tree, server } = this.#options;
-    const { agent, session, run } = this.#context;
-    const controls = loadAgent(tree, agent);
-    const question: Question = { object: { class: "tool", name }, permission: "execute" };
-    const { verdict, tool } = authorize({ tree, agent, controls, server, question });
-    const decision = decisionOf(agent, controls, verdict, tool);
-    const { allowed } = decision;
-    const event = { type: "tool.authorize", session, run, tool: name, allowed };
-    appendObjectLog(tree, `agent/${agent}.d/log`, event);
-    if (allowed) return { request_id, ok: true, decision };
-    const reason = verdict.allowed ? askedReason : refusalReason(verdict);
-    const message = `tool "${name}" is refused for agent "${agent}": ${reason}; ${explainHint(agent, question)}`;
-    return { request_id, ok: false, code: verdict.code ?? "EACCES", message, decision };
+    return authorizeTool(this.#options, this.#context, request);
   }
 
   useModel: RunSocketHandlers["useModel"] = (request, emit, signal) => {
@@ -111,27 +91,3 @@ export function placeOf(
 }
 
 const updateTool = "agent.update";
-
-/** Nobody is asked about a call that the host does not make itself. */
-const askedReason = "approval is asked, which only a call of the agent itself can be";
-
-function decisionOf(
-  agent: string,
-  { approval }: AgentControls,
-  verdict: Verdict,
-  tool: ToolObject | undefined,
-): Decision {
-  const layers = verdict.layers.map(({ layer, allowed, because, at }) => ({
-    layer: layer as string,
-    allowed,
-    because,
-    ...(at === undefined ? {} : { at }),
-  }));
-  const asked = approval === "ask";
-  if (asked) {
-    const at = `agent/${agent}.d/approval`;
-    layers.push({ layer: "approval", allowed: false, because: askedReason, at });
-  }
-  const path = tool === undefined ? {} : { path: tool.viewPath };
-  return { allowed: verdict.allowed && !asked, ...path, layers };
-}

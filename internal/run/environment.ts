@@ -6,6 +6,7 @@ import type { Launcher } from "../launch/mod.ts";
 import type { ModelClient } from "../model/mod.ts";
 import type { RunSockets } from "../run-socket/mod.ts";
 import type { Places, Tree } from "../tree/mod.ts";
+import type { TerminalCalls } from "./terminal-calls.ts";
 
 export interface ExecutorOptions {
   readonly tree: Tree;
@@ -20,6 +21,8 @@ export interface ExecutorOptions {
   readonly stepTimeoutMs: number;
   /** Serves what the programs of a run may ask of their host; without it they can ask nothing. */
   readonly sockets?: RunSockets;
+  /** Runs the calls of a session's tool shell where a person can watch; without it none is run there. */
+  readonly terminals?: TerminalCalls;
   /** Makes a client of a model; the product's own unless a test puts another in its place. */
   readonly resolve?: ResolveModel;
 }

@@ -96,7 +96,8 @@ function builtinOf(name: string, rest: readonly string[]): TshCommand | undefine
   return fail("EINVAL", `tsh ${some} takes at least one tool name`);
 }
 
-function wordsOf(args: unknown): readonly string[] {
+/** What it is told, the name first. Throws EINVAL. */
+export function wordsOf(args: unknown): readonly string[] {
   const words = (args as { args?: unknown } | null | undefined)?.args;
   const valid = Array.isArray(words) && words.length > 0 && words.every(isText);
   if (valid) return words as readonly string[];
