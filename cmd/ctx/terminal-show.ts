@@ -51,17 +51,20 @@ export async function showTerminal(args: Arguments, word: string, mode: JoinMode
       hint: "to look only, see ctx agent watch --help; to send a message, see ctx agent send --help",
     });
   }
-  let output: Output | undefined;
-  // Opened anew as who the caller is: its owner may be nobody to this terminal.
-  const named = openTerminal(args, word, () => {
-    output = new Output(1);
-  });
-  const connection = await joined(named, mode);
-  if (mode === "watch" && args.flag("json")) return printFrames(connection, named);
-  const person = showing && output ? new PersonTerminal({ output, typing }) : undefined;
-  const show = new Show(named, mode, output as Output, person, keys);
-  const end = await show.run(connection, typing && person !== undefined);
-  return conclude(args, named, mode, end);
+  const frames = mode === "watch" && args.flag("json");
+  // Opened anew as who the caller is: the agent's owner may be nobody to this terminal.
+  const output = new Output(1);
+  const person = showing && !frames ? new PersonTerminal({ output, typing }) : undefined;
+  try {
+    const named = openTerminal(args, word);
+    const connection = await joined(named, mode);
+    if (frames) return await printFrames(connection, named);
+    const show = new Show(named, mode, output, person, keys);
+    const end = await howItEnded(named, await show.run(connection, typing && person !== undefined));
+    return conclude(args, named, mode, end);
+  } finally {
+    person?.close();
+  }
 }
 
 /** Throws EHOSTDOWN when the session has no terminal that listens. */
@@ -189,6 +192,29 @@ class Show {
       for (const [signal, handler] of taken) process.removeListener(signal, handler);
     };
   }
+}
+
+/** Time in which a terminal that broke off is written down as ended, in milliseconds. */
+const writtenEndMs = 1_000;
+const writtenEndPollMs = 25;
+
+/** A terminal that ends while it is joined may be gone before it could tell; its files know then. */
+async function howItEnded({ context, name }: NamedTerminal, end: JoinEnd): Promise<JoinEnd> {
+  const deadline = performance.now() + writtenEndMs;
+  while (end.how === "lost" && performance.now() < deadline) {
+    const files = readTerminal(context.tree.source, name);
+    if (files?.state === "exited" && files.status !== null) {
+      const { signal } = files.meta;
+      return {
+        how: "exited",
+        status: files.status,
+        signal: typeof signal === "number" ? signal : 0,
+      };
+    }
+    if (files === undefined) break;
+    await Bun.sleep(writtenEndPollMs);
+  }
+  return end;
 }
 
 function conclude(args: Arguments, named: NamedTerminal, mode: JoinMode, end: JoinEnd): number {
