@@ -207,7 +207,8 @@ export class TerminalClients {
   #data(bytes: Uint8Array, nowMs: number): void {
     this.#position += bytes.length;
     let header: Uint8Array | undefined;
-    for (const client of this.#clients.values()) {
+    for (const client of [...this.#clients.values()]) {
+      if (client.state === "active") this.#dropLate(client, nowMs);
       if (client.state !== "active") continue;
       if (client.first.framed) {
         header ??= terminalFrameHeader("data", bytes.length);
@@ -374,7 +375,7 @@ export class TerminalClients {
   }
 
   #drop(client: Client, code: Code, message: string, nowMs: number): void {
-    client.queue.cut();
+    if (code === "slow_consumer") client.queue.cut();
     this.#effects.push({ kind: "dropped", client: client.id, code, message });
     if (!client.first.framed) {
       this.#effects.push({ kind: "cut", client: client.id });
@@ -423,19 +424,24 @@ export class TerminalClients {
 
   #tick(nowMs: number): void {
     for (const client of [...this.#clients.values()]) {
-      const { queue } = client;
       if (client.state === "ending") {
         if (nowMs < client.endsAtMs) continue;
         this.#effects.push({ kind: "cut", client: client.id });
         this.#forget(client);
-      } else if (queue.bytes > clientQueueBytesHardMax) {
-        this.#drop(client, "slow_consumer", `${queue.bytes} bytes wait for it`, nowMs);
-      } else if (queue.bytes > clientQueueBytesMax && queue.idleMs(nowMs) >= clientStallMs) {
-        const seconds = (queue.idleMs(nowMs) / 1000).toFixed(1);
-        const message = `${queue.bytes} bytes wait for it and it took none for ${seconds} s`;
-        this.#drop(client, "slow_consumer", message, nowMs);
+      } else {
+        this.#dropLate(client, nowMs);
       }
     }
+  }
+
+  #dropLate(client: Client, nowMs: number): void {
+    const { queue } = client;
+    if (queue.bytes <= clientQueueBytesMax) return;
+    const idleMs = queue.idleMs(nowMs);
+    if (queue.bytes <= clientQueueBytesHardMax && idleMs < clientStallMs) return;
+    const seconds = (idleMs / 1000).toFixed(1);
+    const message = `${queue.bytes} bytes wait for it and it took none for ${seconds} s`;
+    this.#drop(client, "slow_consumer", message, nowMs);
   }
 
   #exited(event: { status: number; signal: number; nowMs: number }): void {
