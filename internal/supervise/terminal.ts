@@ -9,13 +9,16 @@ import type { Receipt, Receipts } from "../receipt/mod.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
 import type { LogFields } from "./options.ts";
-import { living } from "./processes.ts";
+import { goneWithin, living } from "./processes.ts";
 import type { Resource } from "./resource.ts";
 import type { ReadyTerminal, Supervisor, TerminalFacts, TerminalService } from "./types.ts";
 import type { LaunchSays } from "./wire.ts";
 
 /** How often a terminal whose launch does not talk to this server is looked at. */
 const watchMs = 500;
+
+/** A launch that has said its last word is gone within this; it is looked at more often until then. */
+const endingMsMax = 2000;
 
 export interface TerminalParts {
   readonly receipts: Receipts;
@@ -174,11 +177,22 @@ export class Terminal {
 
   /** Until its launch talks again or nothing of it is left. */
   async watch(): Promise<void> {
+    // Most that go silent have just ended.
+    await goneWithin(this.#processes, endingMsMax);
     while (this.#peer === undefined && !this.#over && !this.#letGo) {
-      const { launch, root, init } = this.receipt;
-      if (launch !== undefined && living([launch, root, init]).length === 0) return this.#end();
+      if (this.receipt.launch !== undefined && !this.isAlive) return this.settle();
       await Bun.sleep(watchMs);
     }
+  }
+
+  /** Whether anything of it lives. */
+  get isAlive(): boolean {
+    return living(this.#processes).length > 0;
+  }
+
+  get #processes(): readonly (ProcessStamp | undefined)[] {
+    const { launch, root, init } = this.receipt;
+    return [launch, root, init];
   }
 
   /** The supervisor's own word that it has ended, before it asked for its plan. */
@@ -197,7 +211,7 @@ export class Terminal {
     const { supervisor } = this.#parts;
     this.risen.reject(new CodedError("ECANCELED", "the terminal was stopped while it started"));
     await supervisor.stop(this.receipt);
-    await this.#end();
+    await this.settle();
   }
 
   /** A start that came to nothing: nothing of it is left, and `undo` puts the resource back. */
@@ -212,7 +226,8 @@ export class Terminal {
     }
   }
 
-  async #end(): Promise<void> {
+  /** Nothing of it lives: what is left is put away, and how it ended is known or it is lost. */
+  async settle(): Promise<void> {
     if (this.#over || this.#abandoned) return;
     const { resource, now, log } = this.#parts;
     const state = resource.state();

@@ -301,7 +301,8 @@ class Service {
       void terminal.watch();
       return;
     }
-    // Gone, or caught in the middle of its start, of which nothing must be left.
+    if (!terminal.isAlive) return terminal.settle();
+    // Caught in the middle of its start, of which nothing must be left.
     await terminal.stop();
   }
 

@@ -14,6 +14,17 @@ const { syscall } = dlopen("libc.so.6", {
   syscall: { args: ["i64", "i64", "i64", "i64"], returns: "i64" },
 }).symbols;
 
+/** Calls with another effective uid, which root alone can take on. */
+export function asUid<T>(uid: number, call: () => T): T {
+  if (process.getuid?.() !== 0) return call();
+  syscall(SYS_setresuid, -1, uid, -1);
+  try {
+    return call();
+  } finally {
+    syscall(SYS_setresuid, -1, 0, -1);
+  }
+}
+
 export class RawClient {
   readonly frames: Frame[] = [];
   readonly closed: Promise<void>;
@@ -25,12 +36,7 @@ export class RawClient {
   constructor(path: string, uid: number, options: { paused?: boolean } = {}) {
     const real = readlinkSync(path);
     const folder = openSync(dirname(real), constants.O_RDONLY | constants.O_DIRECTORY);
-    if (process.getuid?.() === 0) syscall(SYS_setresuid, -1, uid, -1);
-    try {
-      this.socket = connect(`/proc/self/fd/${folder}/${basename(real)}`);
-    } finally {
-      if (process.getuid?.() === 0) syscall(SYS_setresuid, -1, 0, -1);
-    }
+    this.socket = asUid(uid, () => connect(`/proc/self/fd/${folder}/${basename(real)}`));
     this.socket.on("error", () => undefined);
     this.socket.setEncoding("utf8");
     if (options.paused) this.socket.pause();
