@@ -4,7 +4,8 @@
 export interface Result {
   readonly name: string;
   readonly value: number;
-  readonly limit: number;
+  /** Without one the figure is told beside its floor, which `detail` says. */
+  readonly limit: number | undefined;
   readonly unit: "times" | "s" | "ms" | "MiB";
   readonly detail: string;
 }
@@ -61,10 +62,11 @@ export async function runProgram(
 }
 
 export function print(result: Result): boolean {
-  const within = result.value <= result.limit;
+  const { limit: most } = result;
+  const within = most === undefined || result.value <= most;
   const shown = `${result.value.toFixed(2)} ${result.unit}`.padStart(12);
-  const verdict = within ? "ok  " : "OVER";
-  const limit = `at most ${result.limit} ${result.unit}`.padEnd(18);
+  const verdict = most === undefined ? "    " : within ? "ok  " : "OVER";
+  const limit = (most === undefined ? "" : `at most ${most} ${result.unit}`).padEnd(18);
   process.stdout.write(`${verdict} ${result.name.padEnd(44)}${shown}  ${limit} ${result.detail}\n`);
   return within;
 }

@@ -4,10 +4,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxSpec } from "../internal/sandbox/mod.ts";
-import type { World } from "../testdata/e2e/world.ts";
+import { dist, type World } from "../testdata/e2e/world.ts";
 import { usrAlone, withoutLauncher } from "./bare.ts";
 import { median, type Result, runProgram } from "./measure.ts";
-import { callTime } from "./turn.ts";
+import { callTime, endStandbys } from "./turn.ts";
 
 const rounds = 20;
 const limit = 1.8;
@@ -37,57 +37,83 @@ function bareArguments(world: World): string[] {
   return withoutLauncher(spec);
 }
 
+/** Each tool with the program that its sandbox starts, as a bare command of the host. */
 const calls = [
-  ["fs.stat", { path: "/workspace" }],
-  ["shell.exec", { cmd: "true" }],
+  ["fs.stat", { path: "/workspace" }, [join(dist, "ctx"), "--version"]],
+  ["shell.exec", { cmd: "true" }, ["/bin/sh", "-c", "true"]],
 ] as const;
 
 /** How long a model thinks before it calls. Any real one takes longer. */
 const thinkMs = 150;
 
-/** How long a session rests between an answer and the next message. */
+/** How long an agent rests between an answer and the next message. */
 const restMs = 200;
+
+/**
+ * Of a session that has used tools; of a new one of an agent that is in use; of a new one of an agent
+ * for which nothing stands, as after a minute in which nobody used it.
+ */
+type When = "used" | "new" | "idle";
 
 interface Case {
   readonly tool: string;
   readonly args: unknown;
+  readonly program: readonly string[];
   readonly thinkMs: number;
-  /** The session is new, so that nothing was built for it before its message came. */
-  readonly fresh: boolean;
+  readonly when: When;
 }
 
-const cases = [false, true].flatMap((fresh) =>
+const cases = (["used", "new", "idle"] as const).flatMap((when) =>
   [thinkMs, 0].flatMap((think) =>
-    calls.map(([tool, args]): Case => ({ tool, args, thinkMs: think, fresh })),
+    calls.map(([tool, args, program]): Case => ({ tool, args, program, thinkMs: think, when })),
   ),
 );
 
 export async function toolCallRatios(world: World): Promise<Result[]> {
   const argv = ["bwrap", ...bareArguments(world), "true"];
   const bare: number[] = [];
+  const starts = calls.map((): number[] => []);
   const times = cases.map((): number[] => []);
   for (let round = -1; round < rounds; round++) {
-    const begun = performance.now();
-    await runProgram(argv, { uid: world.uid });
-    const bareTime = performance.now() - begun;
+    const timed = async (list: number[] | undefined, work: () => Promise<unknown>) => {
+      const begun = performance.now();
+      await work();
+      if (round >= 0) list?.push(performance.now() - begun);
+    };
+    await timed(bare, () => runProgram(argv, { uid: world.uid }));
+    for (const [index, [, , program]] of calls.entries()) {
+      await timed(starts[index], () => runProgram(program, { uid: world.uid }));
+    }
     for (const [index, one] of cases.entries()) {
+      if (one.when === "idle") await endStandbys(world);
       await Bun.sleep(restMs);
-      const session = one.fresh ? `calls-${round + 1}-${index}` : "calls";
+      const session = one.when === "used" ? "calls" : `calls-${round + 1}-${index}`;
       const time = await callTime(world, { ...one, session });
       if (round >= 0) times[index]?.push(time);
     }
-    if (round >= 0) bare.push(bareTime);
   }
-  return cases.map((one, index) => result(one, median(times[index] ?? []), median(bare)));
+  const start = new Map(
+    calls.map(([tool], index) => [tool as string, median(starts[index] ?? [])]),
+  );
+  return cases.map((one, index) =>
+    result(one, median(times[index] ?? []), median(bare), start.get(one.tool) ?? 0),
+  );
 }
 
-function result({ tool, thinkMs, fresh }: Case, time: number, bare: number): Result {
+const places: Readonly<Record<When, string>> = {
+  used: "call",
+  new: "call, new session",
+  idle: "call, idle agent",
+};
+
+function result({ tool, thinkMs, when }: Case, time: number, bare: number, start: number): Result {
   const model = thinkMs > 0 ? `the model thinks ${thinkMs} ms` : "the model answers at once";
+  const floor = `; its floor, that and the program's start: ${(bare + start).toFixed(1)} ms`;
   return {
-    name: `${tool} call${fresh ? " of a new session" : ""} / bare bwrap true`,
+    name: `${tool} ${places[when]} / bare bwrap true`,
     value: time / bare,
-    limit,
+    limit: when === "idle" ? undefined : limit,
     unit: "times",
-    detail: `${time.toFixed(1)} ms against ${bare.toFixed(1)} ms, ${model}`,
+    detail: `${time.toFixed(1)} ms against ${bare.toFixed(1)} ms, ${model}${when === "idle" ? floor : ""}`,
   };
 }

@@ -58,6 +58,16 @@ export async function callTime(world: World, call: TimedCall): Promise<number> {
   return time;
 }
 
+/** A run that fails leaves no sandbox for the agent's next one. */
+export async function endStandbys(world: World): Promise<void> {
+  const client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
+  const id = `fail-${crypto.randomUUID()}`;
+  client.send(sendRequest(id, "failing", "@error EIO meant", world.workspace));
+  const done = await client.done();
+  client.socket.destroy();
+  if (done?.["status"] !== "error") throw new Error(`it did not fail: ${JSON.stringify(done)}`);
+}
+
 /** Past the server's own wait before it collects. */
 const settleMs = 3000;
 

@@ -80,15 +80,16 @@ export async function run(argv: readonly string[], beyond: Beyond): Promise<numb
 
 /**
  * `ctx exec -`, for a launcher that starts the runner before it knows the call: the first line of
- * standard input is the tool's path and the run, the rest its native input. Nothing at all means no
+ * standard input is the tool's path, the run and its session, the rest its native input. Nothing at all means no
  * call came.
  */
 async function runAwaited(): Promise<number> {
   const text = readInput(toolInputBytesMax);
   if (text === "") return 0;
   const cut = text.indexOf("\n");
-  const [path = "", run] = text.slice(0, Math.max(cut, 0)).split(" ");
+  const [path = "", run, session] = text.slice(0, Math.max(cut, 0)).split(" ");
   if (run !== undefined) process.env["CTX_RUN_ID"] = run;
+  if (session !== undefined) process.env["CTX_SESSION"] = session;
   const object = objectOf(path);
   const name = object?.class === "tool" && insideSandbox() ? object.name : "";
   const input = () => text.slice(cut + 1);

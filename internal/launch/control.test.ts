@@ -81,7 +81,7 @@ async function stepOutput(text: string, change: Parameters<typeof stepRequest>[1
       output += new TextDecoder().decode(bytes);
     },
   });
-  await launcher.discard(stepRequest(scene));
+  await launcher.discard(stepRequest(scene, change));
   return message ?? output;
 }
 

@@ -1,5 +1,6 @@
 // The environment of a tool and of a step: a fixed list, the agent's own lines, nothing of the host's.
-// bubblewrap adds PWD, the gate CTX_RUN_ID and CTX_STEP.
+// bubblewrap adds PWD, the gate CTX_RUN_ID, CTX_SESSION and CTX_STEP: a sandbox may stand before it is
+// known whose run it is for.
 
 import { basename, dirname } from "node:path";
 import { commandPath } from "../sandbox/mod.ts";
@@ -10,7 +11,7 @@ import type { LaunchRequest, StandbyRequest } from "./types.ts";
 export const controlView = "/run/cortexfs";
 const controlSocketView = `${controlView}/control.sock`;
 
-type OfAgent = Pick<StandbyRequest, "agent" | "controls" | "home" | "session" | "control">;
+type OfAgent = Pick<StandbyRequest, "agent" | "controls" | "home" | "control">;
 
 export function toolEnvironment(request: OfAgent & Pick<LaunchRequest, "tool">) {
   const env = agentEnvironment(request).set("CTX_TOOL_MODE", "native");
@@ -50,7 +51,6 @@ function agentEnvironment(request: OfAgent): Map<string, string> {
     ["CTX_AGENT", agent],
     ["CTX_AGENT_SUBJECT", controls.label.type],
     ["CTX_PATH", controls.path.join(":")],
-    ["CTX_SESSION", request.session],
   ]);
   if (request.control !== undefined) env.set("CTX_CONTROL_SOCKET", controlSocketView);
   return env;

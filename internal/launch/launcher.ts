@@ -71,11 +71,6 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
     }
   }
 
-  function tracked<T>(outcome: Promise<T>): Promise<T> {
-    running.add(outcome);
-    return outcome.finally(() => running.delete(outcome));
-  }
-
   return {
     check: (request) => checkWorkFolders(options, request),
     planTerminal: (request) => planTerminal(options, folders, request),
@@ -84,8 +79,8 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
       payloadOf(request);
       return preparedCall(options, request, planLaunch(options, folders, request));
     },
-    run: (request, io) => tracked(launch(request, io)),
-    step: (request, io) => tracked(step(request, io)),
+    run: (request, io) => tracked(running, launch(request, io)),
+    step: (request, io) => tracked(running, step(request, io)),
     prepare(request, { resting = false, step } = {}) {
       if (step !== undefined) ahead.step({ ...request, ...step });
       ahead.call(request);
@@ -93,6 +88,7 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
     },
     wake: (session) => standbys.wake(session),
     rest: (session) => ahead.rest(session),
+    leave: (session) => standbys.leave(session),
     discard: (session) => ahead.discard(session),
     live: () => [...live],
     async close() {
@@ -103,6 +99,11 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
       stopJanitor();
     },
   };
+}
+
+function tracked<T>(running: Set<Promise<unknown>>, outcome: Promise<T>): Promise<T> {
+  running.add(outcome);
+  return outcome.finally(() => running.delete(outcome));
 }
 
 function refused(error: unknown): LaunchOutcome {
@@ -125,14 +126,14 @@ async function runPlan(call: Call): Promise<LaunchOutcome> {
   const before = gitEntries(plan.watched);
   const stand = new Stand(request, plan, live);
   try {
-    const late = latePayload(payload, request.run);
+    const late = latePayload(payload, request);
     const ready = late && (await releasedStandby(standbys, "call", { ...call, stand }, late));
     const sandbox =
       ready ??
       (await startSandbox({
         ...stand.options(signal),
         program: payload.program,
-        news: { run: request.run },
+        news: { run: request.run, session: request.session },
         combined: payload.combined,
         stdin: payload.stdin,
       }));

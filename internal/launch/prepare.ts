@@ -147,17 +147,18 @@ export async function releasedStandby(
 /** What opens the gate of a standby to this payload; undefined when only a launch of its own can. */
 export function latePayload(
   { kind, program, stdin, combined }: Payload,
-  run: string,
+  { run, session }: Pick<StandbyRequest, "run" | "session">,
 ): LatePayload | undefined {
   const [runner, word, last, more] = program;
   if (last === undefined || more !== undefined) return undefined;
+  const news = { run, session };
   if (kind === "command") {
     if (runner !== "/bin/sh" || word !== "-c") return undefined;
-    return { opening: { kind, combined }, news: { run }, stdin: new TextEncoder().encode(last) };
+    return { opening: { kind, combined }, news, stdin: new TextEncoder().encode(last) };
   }
   const [ctx, exec] = standbyProgram;
   if (runner !== ctx || word !== exec || stdin === undefined || combined) return undefined;
-  const warm = Buffer.concat([Buffer.from(`${last} ${run}\n`), stdin]);
+  const warm = Buffer.concat([Buffer.from(`${last} ${run} ${session}\n`), stdin]);
   const fits = warm.length <= warmInputBytesMax && !/[\s]/.test(last);
-  return fits ? { opening: { kind: "program" }, news: { run }, warm } : undefined;
+  return fits ? { opening: { kind: "program" }, news, warm } : undefined;
 }

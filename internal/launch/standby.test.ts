@@ -28,10 +28,10 @@ const missing = process.getuid?.() === 0 ? undefined : "needs root to become the
 if (missing !== undefined) console.log(`SKIP standbys: ${missing}`);
 
 const runner = `#!/bin/sh
-[ "$2" != - ] || { read -r path CTX_RUN_ID || exit 0; set -- exec "$path"; }
+[ "$2" != - ] || { read -r path CTX_RUN_ID CTX_SESSION || exit 0; set -- exec "$path"; }
 read -r line
-set -- "$2" $(cut -d' ' -f22 /proc/1/stat) "$CTX_RUN_ID"
-content="$1 $2 $3 $(echo "$line" | tr -d '"')"
+set -- "$2" $(cut -d' ' -f22 /proc/1/stat) "$CTX_RUN_ID" "$CTX_SESSION"
+content="$1 $2 $3 $4 $(echo "$line" | tr -d '"')"
 printf '{"type":"result","status":"ok","content":"%s"}\\n' "$content"
 `;
 
@@ -86,8 +86,8 @@ async function call(of: LaunchRequest) {
   const begun = ticks();
   const io = { signal: new AbortController().signal, onOutput: () => undefined };
   const outcome = await launcher.run(of, io);
-  const [path, started, run, ...input] = outcome.output.trim().split(" ");
-  return { outcome, path, early: Number(started) < begun, run, input: input.join(" ") };
+  const [path, started, run, session, ...input] = outcome.output.trim().split(" ");
+  return { outcome, path, early: Number(started) < begun, run, session, input: input.join(" ") };
 }
 
 describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
@@ -135,6 +135,48 @@ describe.skipIf(missing !== undefined)("a prepared sandbox", () => {
     await prepared(request());
     await launcher.discard(request());
     expect(launcher.live()).toEqual([]);
+  });
+
+  test("that shows a folder serves whichever session has the folder, told of its own names", async () => {
+    const folders = ["one", "two"].map((name) => {
+      const path = join(scene.base, `control-${name}`);
+      mkdirSync(path, { recursive: true });
+      return path;
+    });
+    const [control, elsewhere] = folders as [string, string];
+    await prepared(request({ control, session: "first" }));
+    expect(launcher.rest(request({ control, session: "first" }))).toBe(true);
+    for (const change of [
+      { control: elsewhere },
+      { agent: "reviewer" },
+      { scope: { kind: "shared", space: "team" } as const },
+      { scope: { kind: "temp" } as const },
+    ]) {
+      const other = request({ control, session: "second", ...change });
+      expect([change, launcher.wake(other)]).toEqual([change, false]);
+      expect((await call(other)).early).toBe(false);
+    }
+    const second = request({ control, session: "second", run: "ctx-second" });
+    expect(launcher.wake(second)).toBe(true);
+    expect(await call(second)).toMatchObject({ early: true, run: "ctx-second", session: "second" });
+    await prepared(request({ control, session: "first" }));
+    const print = { cmd: 'echo "$CTX_SESSION $CTX_RUN_ID"' };
+    const io = { signal: new AbortController().signal, onOutput: () => undefined };
+    const change = { control, session: "third", run: "ctx-third", visible: second.visible };
+    const { output } = await launcher.run(commandRequest(scene, print, change), io);
+    expect(output).toBe("third ctx-third\n[exit 0]\n");
+    expect(launcher.live()).toEqual([]);
+  });
+
+  test("is kept by a run that has used none only if it rested before", async () => {
+    await prepared(request());
+    await launcher.leave(request());
+    expect(launcher.live()).toEqual([]);
+    await prepared(request());
+    launcher.rest(request());
+    launcher.wake(request());
+    await launcher.leave(request());
+    expect((await call(request())).early).toBe(true);
   });
 
   test("makes room for another session's once it has rested, and not before", async () => {

@@ -1,5 +1,6 @@
 // Sandboxes that stand behind their closed gates before a call or a step asks for one, each for the
-// next one of its kind in one session, whichever run makes it. It is taken only for a plan, made anew
+// next one of its kind in one run after another: of the session, or of whichever session of the agent
+// has the folder of the capability socket that it shows. It is taken only for a plan, made anew
 // from the files as they are then, that is the same to the letter, and what stands is checked again.
 // So a changed policy, mount, folder or `.git` is never missed: a sandbox of its own is simply built.
 
@@ -39,6 +40,8 @@ interface Standby {
   readonly standing: Promise<Standing | undefined>;
   /** When the last run that could use it ended; undefined while one goes on. */
   restingSince: number | undefined;
+  /** It has rested before, so it was not built for the run that goes on. */
+  rested: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -101,6 +104,7 @@ export class Standbys {
       abort,
       standing: stand(abort.signal),
       restingSince: undefined,
+      rested: false,
       timer: undefined,
     };
     this.#byName.set(name, standby);
@@ -127,6 +131,7 @@ export class Standbys {
       const standby = this.#byName.get(name);
       if (standby === undefined) continue;
       standby.restingSince = restingSince;
+      standby.rested ||= restingSince !== undefined;
       this.#byName.delete(name);
       this.#byName.set(name, standby);
       this.#limit(name, standby);
@@ -153,6 +158,15 @@ export class Standbys {
     if (standing === undefined || standing.sandbox.alive) return standing;
     await ended(standing);
     return undefined;
+  }
+
+  /** What rested before rests on, the others are ended. */
+  async leave(session: SessionOfAgent): Promise<void> {
+    const made = kinds
+      .map((kind) => standbyName(session, kind))
+      .filter((name) => this.#byName.get(name)?.rested === false);
+    this.rest(session);
+    await Promise.all(made.map((name) => this.#end(name)));
   }
 
   async discard(session: SessionOfAgent): Promise<void> {
@@ -187,8 +201,10 @@ export class Standbys {
   }
 }
 
-export function standbyName({ agent, session, scope }: SessionOfAgent, kind: StandbyKind): string {
-  return JSON.stringify([agent, scope, session, kind]);
+export function standbyName(of: SessionOfAgent, kind: StandbyKind): string {
+  const { agent, session, scope, control } = of;
+  const place = control === undefined ? { session } : { control };
+  return JSON.stringify([agent, scope, place, kind]);
 }
 
 async function ended({ sandbox, stand }: Standing): Promise<void> {

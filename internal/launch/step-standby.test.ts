@@ -144,6 +144,7 @@ describe.skipIf(missing !== undefined)("the sandbox of the next step", () => {
     for (const change of changes) {
       await prepared();
       expect([change, (await step(change)).early]).toEqual([change, false]);
+      await launcher.discard(stepRequest(scene, change));
     }
     await prepared();
     mkdirSync(git);
@@ -160,6 +161,19 @@ describe.skipIf(missing !== undefined)("the sandbox of the next step", () => {
     const root = launcher.live()[0]?.root;
     await launcher.discard(stepRequest(scene));
     expect(root && sameProcess(root)).toBe(false);
+    expect(launcher.live()).toEqual([]);
+  });
+
+  test("serves the first step of another session that has the same folder", async () => {
+    const control = join(scene.base, "control");
+    mkdirSync(control, { recursive: true });
+    installProgram(scene, program("of $CTX_SESSION"));
+    await step({ control, session: "one" });
+    await standing();
+    launcher.rest(stepRequest(scene, { control, session: "one" }));
+    const two = { control, session: "two", run: "ctx-two" };
+    expect(await step(two)).toMatchObject({ early: true, said: "of two ctx-two 0 3" });
+    await launcher.discard(stepRequest(scene, two));
     expect(launcher.live()).toEqual([]);
   });
 

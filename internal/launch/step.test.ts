@@ -56,7 +56,7 @@ async function launched({ change, signal, onStdout }: More = {}) {
     onStdout: onStdout ?? ((bytes) => void chunks.push(bytes)),
   });
   // What was prepared for the next step is tested elsewhere; here each step has a sandbox of its own.
-  await launcher.discard(stepRequest(scene));
+  await launcher.discard(stepRequest(scene, change));
   expect(launcher.live()).toEqual([]);
   return { ...outcome, stdout: Buffer.concat(chunks).toString() };
 }

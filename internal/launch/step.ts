@@ -60,7 +60,8 @@ export async function runStep(step: Step): Promise<StepOutcome> {
   const before = gitEntries(plan.watched);
   const stand = new Stand(request, plan, live);
   try {
-    const news = { run: request.run, step: request.step };
+    const { run, session, step: count } = request;
+    const news = { run, session, step: count };
     // A file in memory: it takes everything at once, whether the program reads it or not.
     const { stdin } = request;
     const late = { opening: { kind: "program" }, news, stdin } as const;

@@ -104,8 +104,11 @@ export interface LiveLaunch {
 /** A launch whose tool is not known yet. */
 export type StandbyRequest = Omit<LaunchRequest, "tool" | "args" | "timeoutMs" | "approved">;
 
-/** Whose a prepared sandbox is. */
-export type SessionOfAgent = Pick<LaunchRequest, "agent" | "session" | "scope">;
+/**
+ * Whose a prepared sandbox is: of the folder of the capability socket, which one run after another
+ * has, of whichever session; where there is none, of the session.
+ */
+export type SessionOfAgent = Pick<LaunchRequest, "agent" | "session" | "scope" | "control">;
 
 export interface PrepareOptions {
   /** No run of the session goes on. */
@@ -141,6 +144,8 @@ export interface Launcher {
    * there is one.
    */
   rest(session: SessionOfAgent): boolean;
+  /** A run that has used none is over: what rested before it rests on, what was made for it is ended. */
+  leave(session: SessionOfAgent): Promise<void>;
   /** Ends what `prepare` made for a session and waits until it is gone. */
   discard(session: SessionOfAgent): Promise<void>;
   live(): readonly LiveLaunch[];

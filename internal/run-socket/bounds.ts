@@ -12,5 +12,5 @@ export const runRequestsAtOnceMax = 16;
  */
 export const runAttemptsMax = 16_384;
 
-/** Folders that stay for sessions without a run. Past it the one that was used least lately goes. */
+/** Folders of all agents. Past it those without a run go, the one that was used least lately first. */
 export const placesMax = 256;

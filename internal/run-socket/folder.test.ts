@@ -42,7 +42,7 @@ describe("the folder of a run", () => {
     }
   });
 
-  test("has a short name for the longest names, the same for each run of a session", async () => {
+  test("has a short name for the longest names, the same for the next run of its session", async () => {
     const names = { agent: "a".repeat(64), session: "s".repeat(64) };
     const first = stage.open({}, { ...names, run: "r".repeat(256) });
     const connection = await connect(first);
@@ -51,13 +51,13 @@ describe("the folder of a run", () => {
     const second = stage.open({}, { ...names, run: "another" });
     expect(second.folder).toBe(first.folder);
     expect(second.folder.length - stage.runtime.length).toBeLessThan(50);
-    const other = stage.open({}, { ...names, session: "t" });
+    const other = stage.open({}, { ...names, session: "t", run: "third" });
     expect(other.folder).not.toBe(second.folder);
   });
 
   test("has one run at a time, and the other sessions have theirs", async () => {
     const first = stage.open();
-    expect(() => stage.open({}, { run: "run-2" })).toThrow("another run of this session is open");
+    expect(() => stage.open({}, { run: "run-2" })).toThrow("another run has this folder");
     const second = stage.open({}, { session: "other", run: "run-2" });
     const connection = await connect(first);
     expect(await ask(connection, update("a"))).toMatchObject({ ok: true });

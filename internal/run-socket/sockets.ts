@@ -27,8 +27,10 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
   const turns = new Turns();
   return {
     place: (place) => places.of(place),
+    lease: (place, run) => places.lease(place, run),
+    release: (run) => places.release(run),
     open(run) {
-      const release = places.use(run.folder);
+      const release = places.use(run.folder, run.run);
       try {
         return openRun(options, run, { release, turns });
       } catch (error) {

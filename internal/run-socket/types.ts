@@ -48,16 +48,16 @@ export interface OpenRun {
   readonly run: string;
   /** The uid that the run's processes have on the host. */
   readonly peerUid: number;
-  /** A path that `place` gave for the run's session; one run at a time may be open in it. */
+  /** A path that `lease` gave to the run, or `place` to nobody. */
   readonly folder: string;
   readonly handlers: RunSocketHandlers;
 }
 
-/** Whose folder it is; the next run of the same has it again. */
+/** Whose run wants a folder. It gets one of the same agent, scope and uid alone. */
 export interface RunPlace {
   readonly agent: string;
+  /** Has the folder of its last run again if it is free. */
   readonly session: string;
-  /** Tells sessions of one name apart. */
   readonly scope: string;
   readonly peerUid: number;
 }
@@ -79,8 +79,12 @@ export interface RunSocketsOptions {
 }
 
 export interface RunSockets {
-  /** Path of the folder that runs of the place have, for a sandbox that is built before its run. */
+  /** Path of the folder that the next run of the place would get now, for a sandbox built before it. */
   place(place: RunPlace): string;
+  /** The folder of a run, which no other one has until `release`; the same however often it is asked. */
+  lease(place: RunPlace, run: string): string;
+  /** The run is over and its socket is closed: its folder is the next one's. */
+  release(run: string): void;
   open(run: OpenRun): RunSocket;
   /** Takes every folder away; no run is open any more. */
   close(): void;

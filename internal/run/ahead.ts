@@ -3,10 +3,11 @@
 // next one. It changes no outcome, so whatever hinders it is silent here; the call meets the reason
 // and reports it.
 
+import type { SessionOfAgent } from "../launch/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { isModelAgent, loadAgent } from "../tree/mod.ts";
 import type { AnswerCall } from "./answer.ts";
-import type { ExecutorOptions } from "./environment.ts";
+import type { RunOptions } from "./environment.ts";
 import { programOf, standbyRequest } from "./standby-request.ts";
 import { tshTool } from "./tsh.ts";
 import { stepWindow } from "./window.ts";
@@ -18,13 +19,13 @@ import { stepWindow } from "./window.ts";
 const prepareAfterMs = 25;
 
 export class SandboxAhead {
-  readonly #options: ExecutorOptions;
+  readonly #options: RunOptions;
   readonly #context: RunContext;
   /** The conversation has used tools. */
   #used: boolean;
   #over = false;
 
-  constructor(options: ExecutorOptions, context: RunContext) {
+  constructor(options: RunOptions, context: RunContext) {
     this.#options = options;
     this.#context = context;
     this.#used = context.history().some((item) => item.kind === "tool_call");
@@ -57,16 +58,24 @@ export class SandboxAhead {
     this.#used = true;
   }
 
-  /** Keeps one for the next run of a conversation with tools; else what stands is ended. */
+  /**
+   * Keeps one for the agent's next run after a conversation with tools; else what was built for this
+   * run is ended.
+   */
   over(complete: boolean): void {
     this.#over = true;
     const { launcher } = this.#options;
-    if (!complete || !this.#used || this.#context.scope.kind === "temp") {
-      // Not waited for: the answer is complete, and the launcher's own close waits.
-      void launcher.discard(this.#context);
+    const standby = this.#standby;
+    // Neither is waited for: the answer is complete, and the launcher's own close waits.
+    if (!complete || this.#context.scope.kind === "temp") {
+      void launcher.discard(standby);
       return;
     }
-    if (launcher.rest(this.#context)) return;
+    if (!this.#used) {
+      void launcher.leave(standby);
+      return;
+    }
+    if (launcher.rest(standby)) return;
     setTimeout(() => this.#prepare({ resting: true }), prepareAfterMs).unref();
   }
 
@@ -75,12 +84,24 @@ export class SandboxAhead {
     return this.#used || this.#context.history().length === 0;
   }
 
+  /** Whose sandbox it is: of the folder that this run has. */
+  get #standby(): SessionOfAgent {
+    const { agent, session, scope } = this.#context;
+    try {
+      const control = this.#options.folder.of(loadAgent(this.#options.tree, agent).uid);
+      return { agent, session, scope, control };
+    } catch {
+      // Of an agent that is gone none stands.
+      return { agent, session, scope };
+    }
+  }
+
   /** With `fileTools` only if the agent is offered any. */
   #prepare({ resting = false, fileTools = false }): void {
     const { launcher, tree } = this.#options;
     const { agent, signal } = this.#context;
     if (signal.aborted || this.#over !== resting) return;
-    if (!resting && launcher.wake(this.#context)) return;
+    if (!resting && launcher.wake(this.#standby)) return;
     try {
       const controls = loadAgent(tree, agent);
       // Where approval is asked it would stand there while a person thinks.

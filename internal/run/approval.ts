@@ -19,7 +19,7 @@ export async function approvedRequest(
   request: LaunchRequest,
   again: () => Promise<LaunchRequest>,
 ): Promise<LaunchRequest> {
-  await launcher.discard(context);
+  await launcher.discard(request);
   const prepared = launcher.examine(request);
   const { name } = request.tool;
   const digest = digestOf(context, call, prepared);

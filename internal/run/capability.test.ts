@@ -23,11 +23,21 @@ afterAll(() => world.close());
 class FakeSockets {
   readonly opened: OpenRun[] = [];
   readonly places: RunPlace[] = [];
+  readonly leased = new Set<string>();
   closed = 0;
 
   place(place: RunPlace): string {
     this.places.push(place);
     return "/runtime/capability/kept";
+  }
+
+  lease(place: RunPlace, run: string): string {
+    this.leased.add(run);
+    return this.place(place);
+  }
+
+  release(run: string): void {
+    expect(this.leased.delete(run)).toBe(true);
   }
 
   close() {}
@@ -267,7 +277,7 @@ describe("the socket of a run", () => {
     world.launcher.program = printing({ type: "done" }, saying("x"));
     sockets.closed = 0;
     const failed = await createExecutor(options)(new MemoryContext("go"));
-    expect([failed.status, sockets.closed > 0]).toEqual(["error", true]);
+    expect([failed.status, sockets.closed > 0, [...sockets.leased]]).toEqual(["error", true, []]);
   });
 
   test("is not there when the host has none", async () => {

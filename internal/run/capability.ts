@@ -4,13 +4,14 @@
 
 import { coded, fail } from "../abi/mod.ts";
 import type { AuthorizeRequest, Refusal, Reply, UpdateRequest } from "../capability/mod.ts";
-import type { RunPlace, RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
+import type { RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { loadAgent, updatePrompt } from "../tree/mod.ts";
 import { allowedTool } from "./allowed-tool.ts";
 import { authorizeTool } from "./authorize-tool.ts";
 import type { ExecutorOptions } from "./environment.ts";
 import { ModelUse } from "./model-use.ts";
+import { RunFolder } from "./run-folder.ts";
 import type { UsageSum } from "./usage.ts";
 
 /** The capability socket of a run, opened when its first program is about to start. */
@@ -18,11 +19,18 @@ export class RunCapability implements RunSocketHandlers {
   readonly #options: ExecutorOptions;
   readonly #context: RunContext;
   readonly #models: ModelUse;
+  readonly #folder: RunFolder;
   #socket: RunSocket | undefined;
   #closed = false;
 
-  constructor(options: ExecutorOptions, context: RunContext, usage: UsageSum) {
+  constructor(
+    options: ExecutorOptions,
+    context: RunContext,
+    usage: UsageSum,
+    folder = new RunFolder(options.sockets, context, true),
+  ) {
     this.#options = options;
+    this.#folder = folder;
     this.#context = context;
     this.#models = new ModelUse(options, context, usage);
   }
@@ -32,7 +40,8 @@ export class RunCapability implements RunSocketHandlers {
     if (this.#socket !== undefined || this.#closed || sockets === undefined) return;
     const { agent, session, run } = this.#context;
     const { uid: peerUid } = loadAgent(tree, agent);
-    const folder = sockets.place(placeOf(this.#context, peerUid));
+    const folder = this.#folder.of(peerUid);
+    if (folder === undefined) return;
     this.#socket = sockets.open({ agent, session, run, peerUid, folder, handlers: this });
   }
 
@@ -79,15 +88,6 @@ export class RunCapability implements RunSocketHandlers {
     const { signal } = this.#context;
     if (signal.aborted || this.#closed) fail("ECANCELED", "the run is over");
   }
-}
-
-/** The socket's folder belongs to the session, so that a sandbox can be built before its run. */
-export function placeOf(
-  { agent, session, scope }: Pick<RunContext, "agent" | "session" | "scope">,
-  peerUid: number,
-): RunPlace {
-  const named = scope.kind === "shared" ? `shared:${scope.space}` : scope.kind;
-  return { agent, session, scope: named, peerUid };
 }
 
 const updateTool = "agent.update";

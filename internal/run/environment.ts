@@ -6,6 +6,7 @@ import type { Launcher } from "../launch/mod.ts";
 import type { ModelClient } from "../model/mod.ts";
 import type { RunSockets } from "../run-socket/mod.ts";
 import type { Places, Tree } from "../tree/mod.ts";
+import type { RunFolder } from "./run-folder.ts";
 import type { TerminalCalls } from "./terminal-calls.ts";
 
 export interface ExecutorOptions {
@@ -31,6 +32,8 @@ export interface ExecutorOptions {
 export interface RunOptions extends ExecutorOptions {
   /** Opens the run's capability socket, before the first program of the run is started. */
   readonly serve?: () => void;
+  /** What its sandboxes see of that socket. */
+  readonly folder: RunFolder;
 }
 
 export type ResolveModel = (input: {

@@ -17,6 +17,7 @@ import { RunCapability } from "./capability.ts";
 import type { ExecutorOptions, RunOptions } from "./environment.ts";
 import { type Offer, offeredTools } from "./offer.ts";
 import { errorMessage } from "./report.ts";
+import { RunFolder } from "./run-folder.ts";
 import { runSteps } from "./steps.ts";
 import { runPrompt } from "./system-prompt.ts";
 import { toolContextOf } from "./tool-memory.ts";
@@ -36,7 +37,9 @@ export function createExecutor(options: ExecutorOptions): RunExecutor {
   return Object.assign(execute, {
     expect(context: RunContext) {
       // Most words need no sandbox; those that do have it begun while their call is recorded.
-      if (context.words === undefined) new SandboxAhead(options, context).expected();
+      if (context.words !== undefined) return;
+      const folder = new RunFolder(options.sockets, context, false);
+      new SandboxAhead({ ...options, folder }, context).expected();
     },
   });
 }
@@ -56,9 +59,10 @@ async function failure(context: RunContext, thrown: unknown, usage: UsageSum): P
 }
 
 async function run(host: ExecutorOptions, context: RunContext, usage: UsageSum): Promise<void> {
-  const ahead = new SandboxAhead(host, context);
-  const capability = new RunCapability(host, context, usage);
-  const options = { ...host, serve: () => capability.open() };
+  const folder = new RunFolder(host.sockets, context, true);
+  const capability = new RunCapability(host, context, usage, folder);
+  const options = { ...host, folder, serve: () => capability.open() };
+  const ahead = new SandboxAhead(options, context);
   let complete = false;
   try {
     const run = { options, context, usage, ahead };
@@ -70,7 +74,7 @@ async function run(host: ExecutorOptions, context: RunContext, usage: UsageSum):
     complete = true;
   } finally {
     ahead.over(complete);
-    await capability.close();
+    await capability.close().finally(() => folder.release());
   }
 }
 

@@ -55,6 +55,10 @@ export class FakeLauncher implements Launcher {
     this.standbys.push(`discard ${session}`);
   }
 
+  async leave({ session }: SessionOfAgent): Promise<void> {
+    this.standbys.push(`leave ${session}`);
+  }
+
   reset(): void {
     this.requests.length = 0;
     this.steps.length = 0;

@@ -5,12 +5,11 @@ import { authorize, programPath, type Question, visibleTools } from "../authorit
 import type { AgentControls } from "../control/mod.ts";
 import type { StandbyRequest, StepRequest } from "../launch/mod.ts";
 import type { RunContext } from "../session/mod.ts";
-import { placeOf } from "./capability.ts";
-import type { ExecutorOptions } from "./environment.ts";
+import type { ExecutorOptions, RunOptions } from "./environment.ts";
 import { usableModels } from "./models.ts";
 
 export function standbyRequest(
-  options: ExecutorOptions,
+  options: RunOptions,
   context: RunContext,
   controls: AgentControls,
 ): StandbyRequest {
@@ -22,7 +21,7 @@ export function standbyRequest(
   };
   const { verdict } = authorize({ tree, agent, controls, server, question });
   const visible = visibleTools({ tree, agent, controls, server }).map((one) => one.tool);
-  const control = options.sockets?.place(placeOf(context, controls.uid));
+  const control = options.folder.of(controls.uid);
   return {
     agent,
     controls,

@@ -81,6 +81,24 @@ for (const shell of shells) {
       });
     }
 
+    test("tells the program its run, session and step, and nothing that it was not told", () => {
+      const told = (news: Parameters<typeof gateToken>[1]) => {
+        const token = gateToken({ kind: "program" }, news);
+        const { stdout } = run(token, true, ["/bin/sh", "-c", "env | grep ^CTX_ | sort"]);
+        return stdout.toString();
+      };
+      const names = { run: "ctx-1", session: "my.own_2" };
+      expect(told({})).toBe("");
+      expect(told({ run: "ctx-1" })).toBe("CTX_RUN_ID=ctx-1\n");
+      expect(told(names)).toBe("CTX_RUN_ID=ctx-1\nCTX_SESSION=my.own_2\n");
+      const all = "CTX_RUN_ID=ctx-1\nCTX_SESSION=my.own_2\nCTX_STEP=0\n";
+      expect(told({ ...names, step: 0 })).toBe(all);
+      expect(told({ run: "ctx-1", step: 3 })).toBe("CTX_RUN_ID=ctx-1\nCTX_STEP=3\n");
+      for (const session of ["a b", "a\n", "", "$(x)"]) {
+        expect(() => gateToken({ kind: "program" }, { run: "r", session })).toThrow(TypeError);
+      }
+    });
+
     for (const sent of ["", "go", "stop\n", "\n"]) {
       test(`runs nothing for ${JSON.stringify(sent)}`, () => {
         const { exitCode, stdout } = run(sent);

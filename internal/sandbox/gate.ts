@@ -20,10 +20,15 @@ export type GateOpening =
 /** What a word of the opening line may be made of; the gate splits it at spaces. */
 const plainWord = /^[A-Za-z0-9._-]+$/;
 
+/** Stands for what is not told; no name is made of it alone. */
+const untold = "-";
+
 /** What a sandbox is told when its gate opens, as it may stand before that is known. */
 export interface GateNews {
   /** Becomes CTX_RUN_ID. */
   readonly run?: string | undefined;
+  /** Becomes CTX_SESSION; only of a run. */
+  readonly session?: string | undefined;
   /** Becomes CTX_STEP; only of a run. */
   readonly step?: number | undefined;
 }
@@ -31,14 +36,16 @@ export interface GateNews {
 /** The line that opens the gate. */
 export function gateToken(
   opening: GateOpening = { kind: "program" },
-  { run, step }: GateNews = {},
+  { run, session, step }: GateNews = {},
 ): string {
-  if (run !== undefined && !plainWord.test(run)) {
-    throw new TypeError(`${JSON.stringify(run)} is no run that a gate could be told`);
+  for (const word of [run, session]) {
+    if (word === undefined || plainWord.test(word)) continue;
+    throw new TypeError(`${JSON.stringify(word)} is no word that a gate could be told`);
   }
   const streams = opening.kind === "command" && opening.combined ? "joined" : "apart";
   const words = [opening.kind === "program" ? "go" : "cmd", streams];
-  const news = run === undefined ? [] : step === undefined ? [run] : [run, `${step}`];
+  const told = [run, session, step === undefined ? undefined : `${step}`];
+  const news = run === undefined ? [] : told.map((word) => word ?? untold);
   return `${[...words, ...news].join(" ")}\n`;
 }
 
@@ -72,7 +79,7 @@ export interface GateScriptOptions {
  */
 export function gateScript({ descriptor, combined, warm }: GateScriptOptions): string {
   const fd = `${descriptor}`;
-  const read = `read -r t a r s <&${fd} || exit ${gateShutStatus}`;
+  const read = `read -r t a r n s <&${fd} || exit ${gateShutStatus}`;
   return [
     gateMark,
     `echo ${gateReady} >&${fd} || exit ${gateShutStatus}`,
@@ -85,7 +92,8 @@ export function gateScript({ descriptor, combined, warm }: GateScriptOptions): s
     ...(warm === undefined ? [] : warmLines(fd, `${warm}`, read)),
     `[ "$t" = go ] || [ "$t" = cmd ] || exit ${gateShutStatus}`,
     '[ -z "$r" ] || export CTX_RUN_ID="$r"',
-    '[ -z "$s" ] || export CTX_STEP="$s"',
+    `[ "\${n:-${untold}}" = ${untold} ] || export CTX_SESSION="$n"`,
+    `[ "\${s:-${untold}}" = ${untold} ] || export CTX_STEP="$s"`,
     `if [ "$t" = cmd ]; then`,
     `[ -n "$p" ] && { kill -9 "$p"; wait "$p"; } 2>/dev/null`,
     // The mark keeps the newlines at the command's end, which a substitution would drop.

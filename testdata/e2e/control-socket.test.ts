@@ -2,8 +2,9 @@
 // agent that may do this alone. What it left behind is looked at from outside.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { descendants } from "../../internal/os/mod.ts";
 import { World } from "./world.ts";
 
 const world = new World();
@@ -73,6 +74,36 @@ test(
       const printed = await play("again", `--only ${name}`);
       expect(printed).toContain(`ok 1 - control/${name}\n# 1 passed, 0 failed, 0 todo, 0 skipped`);
     }
+  },
+  playMs,
+);
+
+/** Clock ticks since boot, as /proc counts them. */
+const ticks = () => Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 100;
+
+test(
+  "the sandbox that stands after a run serves the first call of a new session, under its own names",
+  async () => {
+    const cmd =
+      "cut -d' ' -f22 /proc/1/stat; echo $CTX_SESSION $CTX_RUN_ID; " +
+      "[ -S $CTX_CONTROL_SOCKET ] && echo socket";
+    const asked = async (session: string) => {
+      const begun = ticks();
+      const script = `@call shell.exec ${JSON.stringify({ cmd })}\n@result`;
+      const send = ["ctx", "agent", "send", "kit", "--session", session, "--no-workspace", script];
+      const { stdout } = await world.run(send);
+      const [started, names, socket] = stdout.split("\n");
+      return { early: Number(started) < begun, names: names?.split(" ") ?? [], socket };
+    };
+    const first = await asked("stands-1");
+    // bubblewrap twice, the gate and the runner; and the clock moves past their start.
+    while (descendants(world.serverPid).length < 4) await Bun.sleep(10);
+    await Bun.sleep(50);
+    const second = await asked("stands-2");
+    expect(second).toMatchObject({ early: true, socket: "socket" });
+    expect([first.names[0], second.names[0]]).toEqual(["stands-1", "stands-2"]);
+    expect(second.names[1]).toMatch(/^ctx-/);
+    expect(second.names[1]).not.toBe(first.names[1]);
   },
   playMs,
 );
