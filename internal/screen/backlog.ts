@@ -144,8 +144,11 @@ export class Backlog {
       Math.min(this.#end, this.#start + alignmentBytesMax),
     );
     const line = head.indexOf(0x0a);
-    const escape = head.indexOf(0x1b);
-    const cuts = [line === -1 ? head.length : line + 1, escape === -1 ? head.length : escape];
+    const introducer = head.indexOf(0x1b);
+    const cuts = [
+      line === -1 ? head.length : line + 1,
+      introducer === -1 ? head.length : introducer,
+    ];
     const cut = Math.min(...cuts);
     if (cut < head.length) this.#drop(cut);
   }

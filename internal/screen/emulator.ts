@@ -122,12 +122,19 @@ export class Emulator {
     };
     const lines = bound(() => this.rows);
     const columns = bound(() => this.cols);
-    const cells = bound(() => this.rows * this.cols);
     for (const final of "STLM") this.#core.registerCsiHandler({ final }, lines);
     for (const final of "IZ@PX") this.#core.registerCsiHandler({ final }, columns);
     for (const final of "@A") this.#core.registerCsiHandler({ intermediates: " ", final }, columns);
     for (const final of "}~") this.#core.registerCsiHandler({ intermediates: "'", final }, columns);
-    this.#core.registerCsiHandler({ final: "b" }, cells);
+    this.#core.registerCsiHandler({ final: "b" }, ({ params }) => {
+      const width = (this.#core._inputHandler._parser.precedingJoinState >>> 1) & 3;
+      const inLine = Math.max(1, Math.floor(this.cols / Math.max(1, width)));
+      const inScreen = inLine * (this.rows + 1);
+      // Past a whole screen only the place in the line still changes.
+      const beyond = (params[0] ?? 0) - inScreen;
+      if (beyond > 0) params[0] = inScreen + (beyond % inLine);
+      return false;
+    });
   }
 
   #boundTitles(): void {

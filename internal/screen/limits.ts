@@ -12,11 +12,20 @@ export const backlogBytesMax = 256 * 1024;
 /** Bytes parsed in one turn of the event loop, about 1 ms: output and clients come in between. */
 export const parseSliceBytes = 16 * 1024;
 
-/** Bytes parsed a second over time. A child that writes more is in flood and is not followed. */
-export const parseBytesPerSecond = 4 * 1024 * 1024;
+/** The share of the time that following the output may take, on the loop that moves it too. */
+export const parseShare = 0.15;
 
-/** Bytes parsed at once after a quiet time, so that a large listing is still followed whole. */
-export const parseBurstBytes = 1024 * 1024;
+/** Milliseconds of parsing saved up in a quiet time, so that a large listing is followed whole. */
+export const parseBurstMs = 80;
+
+/** Milliseconds of parsing for snapshots that are made up for later by not following. */
+export const parseDebtMs = 1_000;
+
+/** Bytes that came before the emulator was there. Past it the oldest are let go. */
+export const earlyBytesMax = 1024 * 1024;
+
+/** A child that writes fewer bytes a second than this is followed again after a flood. */
+export const calmBytesPerSecond = 4 * 1024 * 1024;
 
 /** Milliseconds between two looks whether a flood has ended. */
 export const floodLookMs = 50;

@@ -108,7 +108,9 @@ class Row {
       this.#at = x + 1;
       return x + 1;
     }
-    this.#ink.write(characters);
+    // A mark without a letter stands on a space.
+    const isMark = widthOf(characters.codePointAt(0) ?? 0) === 0;
+    this.#ink.write(isMark ? ` ${characters}` : characters);
     this.#at = isSureOf(characters) ? x + width : -1;
     return x + width;
   }

@@ -6,10 +6,13 @@ import { Backlog } from "./backlog.ts";
 import type { Emulator } from "./emulator.ts";
 import {
   backlogBytesMax,
+  calmBytesPerSecond,
   clampSize,
+  earlyBytesMax,
   floodLookMs,
-  parseBurstBytes,
-  parseBytesPerSecond,
+  parseBurstMs,
+  parseDebtMs,
+  parseShare,
   parseSliceBytes,
 } from "./limits.ts";
 
@@ -67,8 +70,8 @@ class FollowedScreen implements Screen {
   #earlyBytes = 0;
   #isEarlyLost = false;
   #isClosed = false;
-  /** Bytes that may be parsed now, and when that was reckoned. */
-  #allowance = parseBurstBytes;
+  /** Milliseconds that may be spent on parsing now, and when that was reckoned. */
+  #allowance = parseBurstMs;
   #reckonedAt: number;
   #isFlooded = false;
   /** Bytes that came since the last look at a flood. */
@@ -151,7 +154,7 @@ class FollowedScreen implements Screen {
   #keepEarly(bytes: Uint8Array): void {
     this.#early.push(bytes.slice());
     this.#earlyBytes += bytes.length;
-    while (this.#earlyBytes > parseBurstBytes) {
+    while (this.#earlyBytes > earlyBytesMax) {
       const oldest = this.#early.findIndex((happened) => happened instanceof Uint8Array);
       const [gone] = this.#early.splice(oldest, 1);
       this.#earlyBytes -= (gone as Uint8Array).length;
@@ -200,24 +203,22 @@ class FollowedScreen implements Screen {
     this.#isTurnComing = false;
     if (this.#isClosed || this.#emulator === undefined) return;
     if (this.#isFlooded) {
-      const isCalm = this.#arrived < (parseBytesPerSecond * floodLookMs) / 1000;
+      const isQuiet = this.#arrived < (calmBytesPerSecond * floodLookMs) / 1000;
+      const isCalm = isQuiet && this.#reckon() > 0;
       this.#arrived = 0;
       if (isCalm) this.#parseAll();
       this.#isFlooded = !isCalm;
     } else if (this.#reckon() > 0) {
-      const slice = this.#backlog.take(parseSliceBytes);
-      this.#allowance -= slice.length;
-      this.#emulator.feed(slice);
+      this.#parse(this.#emulator, this.#backlog.take(parseSliceBytes));
     }
     if (this.#isFlooded || this.#backlog.length > 0) this.#schedule();
   }
 
-  /** Bytes that may be parsed without taking more than our share of the time. */
+  /** What may be spent without taking more than our share of the time. */
   #reckon(): number {
     const now = this.#now();
-    const earned = ((now - this.#reckonedAt) * parseBytesPerSecond) / 1000;
-    const allowance = Math.max(-parseBurstBytes, this.#allowance) + earned;
-    this.#allowance = Math.min(parseBurstBytes, allowance);
+    const earned = (now - this.#reckonedAt) * parseShare;
+    this.#allowance = Math.min(parseBurstMs, Math.max(-parseDebtMs, this.#allowance) + earned);
     this.#reckonedAt = now;
     return this.#allowance;
   }
@@ -231,10 +232,12 @@ class FollowedScreen implements Screen {
       emulator.feed(instead);
       emulator.doubt();
     }
-    while (this.#backlog.length > 0) {
-      const slice = this.#backlog.take(backlogBytesMax);
-      this.#allowance -= slice.length;
-      emulator.feed(slice);
-    }
+    while (this.#backlog.length > 0) this.#parse(emulator, this.#backlog.take(backlogBytesMax));
+  }
+
+  #parse(emulator: Emulator, slice: Uint8Array): void {
+    const begun = this.#now();
+    emulator.feed(slice);
+    this.#allowance -= this.#now() - begun;
   }
 }

@@ -174,6 +174,9 @@ function writeCursor(ink: Ink, source: SnapshotSource): void {
     ink.write("\x1b(B\x0f");
     writeLast(ink, line, y, grid.cols, cell);
     ink.write(designations(source));
+    // No mark joins it: something came in between.
+    ink.resetPen();
+    ink.write("\x1b[m");
   }
   ink.setPen(pen, true);
 }

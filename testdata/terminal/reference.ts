@@ -7,6 +7,8 @@ export interface Reference {
   write(bytes: Uint8Array): void;
   resize(cols: number, rows: number): void;
   state(): State;
+  /** The first line goes on from one that scrolled away. */
+  beginsWrapped(): boolean;
   close(): void;
 }
 
@@ -21,19 +23,26 @@ export interface State {
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
-/** One width a code point, as terminals of today count; the package's own are of Unicode 6. */
-const widths = {
+/**
+ * One width a code point, as terminals of today count; the package's own are of Unicode 6. A mark
+ * joins what is left of it, and takes a cell where nothing is.
+ */
+const widths = (column: () => number) => ({
   version: "reference",
-  wcwidth: (codePoint: number) =>
-    Math.min(2, codePoint < 0x20 ? 0 : codePoint < 0x300 ? 1 : stringWidth(codePoint)),
+  wcwidth: widthOf,
   charProperties(codePoint: number, preceding: number): number {
-    const width = widths.wcwidth(codePoint);
+    const width = widthOf(codePoint);
     if (width > 0 || codePoint < 0x20) return width << 1;
     const before = (preceding >> 1) & 3;
-    return before > 0 ? (before << 1) | 1 : 1;
+    if (before > 0) return (before << 1) | 1;
+    return column() === 0 ? 1 << 1 : 1;
   },
-};
-const stringWidth = (codePoint: number) => Bun.stringWidth(String.fromCodePoint(codePoint));
+});
+
+function widthOf(codePoint: number): number {
+  if (codePoint < 0x300) return codePoint < 0x20 ? 0 : 1;
+  return Math.min(2, Bun.stringWidth(String.fromCodePoint(codePoint)));
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a look inside, on purpose without our own types
 type Inside = any;
@@ -47,21 +56,31 @@ export function createReference(cols: number, rows: number): Reference {
     logLevel: "off",
     windowOptions: { pushTitle: true, popTitle: true },
   });
-  terminal.unicode.register(widths as never);
-  terminal.unicode.activeVersion = widths.version;
   const core: Inside = Reflect.get(terminal, "_core");
+  const provider = widths(() => core.buffers.active.x);
+  terminal.unicode.register(provider as never);
+  terminal.unicode.activeVersion = provider.version;
+  // The service forgets a link with its first line; what its cells said is still to be compared.
+  const links = new Map<number, string>();
+  const service = core._oscLinkService;
+  const register = service.registerLink.bind(service);
+  service.registerLink = (data: { id?: string; uri: string }) => {
+    const id: number = register(data);
+    links.set(id, `${data.id ?? ""};${data.uri}`);
+    return id;
+  };
   return {
     write: (bytes) => core._inputHandler.parse(bytes),
     resize: (newCols, newRows) => terminal.resize(newCols, newRows),
-    state: () => stateOf(terminal, core),
+    state: () => stateOf(terminal, core, (id) => links.get(id) ?? "?"),
+    beginsWrapped: () => terminal.buffer.active.getLine(0)?.isWrapped === true,
     close: () => terminal.dispose(),
   };
 }
 
-function stateOf(terminal: Terminal, core: Inside): State {
+function stateOf(terminal: Terminal, core: Inside, link: (id: number) => string): State {
   const { active, normal, alternate } = terminal.buffer;
   const isAlternate = active.type === "alternate";
-  const link = (id: number) => core._oscLinkService.getLinkData(id)?.uri ?? "";
   const lines = (buffer: typeof normal) =>
     Array.from({ length: terminal.rows }, (_, y) => {
       const line = buffer.getLine(buffer.baseY + y);
@@ -83,14 +102,20 @@ function stateOf(terminal: Terminal, core: Inside): State {
 function lineText(line: IBufferLine, y: number, link: (id: number) => string): string {
   let text = y > 0 && line.isWrapped ? "~" : "";
   let before = "";
+  let isWide = false;
   for (let x = 0; x < line.length; x++) {
     const cell = line.getCell(x) as IBufferCell;
     const look = lookOf(cell, link);
     if (look !== before) text += `{${look}}`;
     before = look;
-    // An empty cell looks like a space; that a wide character covers two cells is seen.
-    text += cell.getWidth() === 0 ? "" : cell.getChars() || " ";
-    if (cell.getWidth() === 2) text += "›";
+    // An empty cell looks like a space, and so do half a wide character that lost its other half
+    // and what a mark without a letter stands on.
+    const characters = cell.getChars();
+    const isCovered = cell.getWidth() === 0 && characters === "" && isWide;
+    if (!isCovered && /^(?:\p{M}|$)/u.test(characters)) text += " ";
+    text += characters;
+    isWide = cell.getWidth() === 2;
+    if (isWide) text += "›";
   }
   return text;
 }
@@ -118,7 +143,8 @@ function lookOf(cell: Inside, link: (id: number) => string): string {
 
 function colour(name: string, word: number): string {
   const mode = (word & 0x3000000) >>> 24;
-  if (mode === 0) return "";
+  // The package's way to say that an underline has the colour of its text.
+  if (mode === 0 || (name === "ul" && word === 0x3ffffff)) return "";
   return `${name}${["", "16", "256", "rgb"][mode]}:${(word & (mode === 3 ? 0xffffff : 0xff)).toString(16)}`;
 }
 
@@ -146,7 +172,7 @@ function restOf(
   const unicodeState = input._parser.precedingJoinState;
   return {
     pen: lookOf(input._curAttrData, link),
-    underlineColour: input._curAttrData.extended.underlineColor & 0x3ffffff,
+    underlineColour: colour("ul", input._curAttrData.extended.underlineColor),
     active: waiting(active),
     normal: isAlternate ? waiting(normal) : undefined,
     modes: { ...terminal.modes, ...core.coreService.decPrivateModes },
