@@ -10,16 +10,20 @@ export type DecodedServe = { readonly ok: true; readonly request: ServeRequest }
 
 export type DecodedLine<T> = { readonly ok: true; readonly frame: T } | LineRefusal;
 
-/** For the host: the request by which a connection becomes one of calls. A line without its LF. */
-export function decodeServeRequest(line: string): DecodedServe {
+/**
+ * For the host: the request by which a connection becomes one of calls, or why it is refused; undefined
+ * for a line that is another request. A line without its LF.
+ */
+export function decodeServeRequest(line: string): DecodedServe | undefined {
   const read = readTerminalCall(line);
-  if (read.ok && read.kind === "terminal.serve") {
+  if (read.ok) {
+    if (read.kind !== "terminal.serve") return undefined;
     return { ok: true, request: read.value as unknown as ServeRequest };
   }
-  const { code, path, message } = wrongOf(read, "/op");
-  const given = read.ok ? read.value : read.given;
-  const id = given === undefined ? undefined : member(given, "request_id");
-  return { ok: false, code, path, message, request_id: usableId(id) };
+  const { refusal: wrong, given } = read;
+  if (given === undefined || member(given, "op") !== "terminal.serve") return undefined;
+  const { code, path, message } = wrong;
+  return { ok: false, code, path, message, request_id: usableId(member(given, "request_id")) };
 }
 
 /** For the serving shell: a line without its LF. A later host may say what it does not know. */
@@ -39,10 +43,6 @@ export function encodeTerminalCall(frame: TerminalCallFrame): string {
 
 function decoded<T>(read: ReadTerminal, kinds: readonly TerminalKind[]): DecodedLine<T> {
   if (read.ok && kinds.includes(read.kind)) return { ok: true, frame: read.value as unknown as T };
-  return wrongOf(read, "/type");
-}
-
-function wrongOf(read: ReadTerminal, path: "/op" | "/type"): LineRefusal {
   if (!read.ok) return read.refusal;
-  return refusal("schema", path, `line "${read.kind}" is the other side's`);
+  return refusal("schema", "/type", `line "${read.kind}" is the other side's`);
 }

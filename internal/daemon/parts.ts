@@ -6,15 +6,17 @@ export interface Parts {
   createExecutor: typeof import("../run/mod.ts")["createExecutor"];
   createSessions: typeof import("../session/mod.ts")["createSessions"];
   createRunSockets: typeof import("../run-socket/mod.ts")["createRunSockets"];
+  createTerminalHost: typeof import("../terminal-host/mod.ts")["createTerminalHost"];
   createTerminals: typeof import("../supervise/mod.ts")["createTerminals"];
 }
 
 export async function loadParts(given: Partial<Parts>): Promise<Parts> {
-  const [launch, run, session, runSocket, supervise] = await Promise.all([
+  const [launch, run, session, runSocket, host, supervise] = await Promise.all([
     given.createLauncher ? undefined : import("../launch/mod.ts"),
     given.createExecutor ? undefined : import("../run/mod.ts"),
     given.createSessions ? undefined : import("../session/mod.ts"),
     given.createRunSockets ? undefined : import("../run-socket/mod.ts"),
+    given.createTerminalHost ? undefined : import("../terminal-host/mod.ts"),
     given.createTerminals ? undefined : import("../supervise/mod.ts"),
   ]);
   return {
@@ -23,6 +25,8 @@ export async function loadParts(given: Partial<Parts>): Promise<Parts> {
     createSessions: given.createSessions ?? (session as NonNullable<typeof session>).createSessions,
     createRunSockets:
       given.createRunSockets ?? (runSocket as NonNullable<typeof runSocket>).createRunSockets,
+    createTerminalHost:
+      given.createTerminalHost ?? (host as NonNullable<typeof host>).createTerminalHost,
     createTerminals:
       given.createTerminals ?? (supervise as NonNullable<typeof supervise>).createTerminals,
   };

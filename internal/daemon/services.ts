@@ -55,15 +55,14 @@ export async function createServices(
     roots: (run) => launcher.live().flatMap((one) => (one.run === run ? [one.root] : [])),
     onFault: (error) => log("capability.failed", faultFields(coded(error))),
   });
+  const service = parts.createTerminalHost({ sockets, tree, server, planner: launcher });
   const executor = parts.createExecutor({
-    tree,
-    places,
-    launcher,
-    server,
+    ...{ tree, places, launcher, server },
     modelSteps: settings.modelSteps,
     toolTimeoutMs: settings.toolTimeoutMs,
     stepTimeoutMs: settings.stepTimeoutMs,
     sockets,
+    terminals: service,
   });
   const sessions = parts.createSessions({
     source: tree.source,
@@ -83,20 +82,14 @@ export async function createServices(
     },
   });
   const terminals = await parts.createTerminals({
-    ...{ tree, places, runtime, planner: launcher, ctxd, log },
+    ...{ tree, places, runtime, planner: launcher, ctxd, service, log },
     supervisors: [await systemd(places.uid, login)],
     limits: {},
-    view: (agent) => {
-      const controls = loadAgent(tree, agent);
-      return {
-        view: terminalView(tree, server, agent, controls),
-        owner: fileOwner(tree, controls),
-      };
-    },
+    view: (agent) => viewAndOwner(tree, server, agent),
     ownerOf: (uid) => fileOwner(tree, { owner: uid, gid: uid }),
     now: () => new Date(),
   });
-  return { server, launcher, sessions, sockets, terminals };
+  return { server, launcher, sessions, sockets, service, terminals };
 }
 
 async function systemd(uid: number, env: ServicesOptions["login"] & object): Promise<Supervisor> {
@@ -106,6 +99,11 @@ async function systemd(uid: number, env: ServicesOptions["login"] & object): Pro
   ]);
   const builtin = createBuiltinSupervisor();
   return createSystemd({ uid, env, orphans: (receipt) => builtin.stop(receipt) });
+}
+
+function viewAndOwner(tree: Tree, server: Server, agent: string) {
+  const controls = loadAgent(tree, agent);
+  return { view: terminalView(tree, server, agent, controls), owner: fileOwner(tree, controls) };
 }
 
 /** What a sandbox of the agent would be now, as for a run that names no folder. */

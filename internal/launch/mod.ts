@@ -6,6 +6,7 @@ export { newGitEntries } from "./git.ts";
 export { createLauncher, newGitNote } from "./launcher.ts";
 export { OutputWindow } from "./output.ts";
 export type { Payload } from "./payload.ts";
+export { refusalOf } from "./refusal.ts";
 export * from "./step-types.ts";
 export {
   decodeTerminalPlan,

@@ -1,7 +1,7 @@
 // One connection of a run: lines in, answers out, in order. Who asks is judged before what is asked
 // is read, and judged again at each line.
 
-import { type CodedError, coded, fail, isCoded } from "../abi/mod.ts";
+import { fail, isCoded } from "../abi/mod.ts";
 import {
   type CapabilityRequest,
   decodeCapabilityRequest,
@@ -16,22 +16,24 @@ import type { Connection } from "../sock/mod.ts";
 import type { Attempts } from "./attempts.ts";
 import { ModelAnswer } from "./model-answer.ts";
 import { RunPeer } from "./peer.ts";
+import { refusalLine, told } from "./refusal.ts";
+import { callsBegun, serveCalls } from "./serve-calls.ts";
 import type { Turns } from "./turns.ts";
-import type { OpenRun } from "./types.ts";
+import type { OpenRun, OpenTerminal } from "./types.ts";
+
+/** Whose socket it is. */
+export type Owner =
+  | { readonly kind: "run"; readonly run: OpenRun }
+  | { readonly kind: "terminal"; readonly run: OpenTerminal };
 
 export interface Served {
-  readonly run: OpenRun;
+  readonly owner: Owner;
   readonly attempts: Attempts;
   readonly turns: Turns;
   /** Aborted when the run is over: what waits then is not looked at any more. */
   readonly over: AbortSignal;
   roots(): readonly ProcessStamp[];
   onFault(error: unknown): void;
-}
-
-export function refusalLine(id: string | null, error: Pick<CodedError, "code" | "message">) {
-  const { code, message } = error;
-  return encodeCapability({ request_id: id, ok: false, code, message });
 }
 
 /** Resolves when the connection is over and nothing is served for it any more. */
@@ -42,7 +44,7 @@ export async function serveConnection(connection: Connection, served: Served): P
     // Pinned at once, whenever its turn comes.
     peer = new RunPeer(connection);
     await served.turns.take(served);
-    peer.check(served.run.peerUid, served.roots());
+    peer.check(served.owner.run.peerUid, served.roots());
     await serveLines(connection, peer, served);
   } catch (error) {
     if (!isCoded(error)) served.onFault(error);
@@ -61,13 +63,21 @@ async function serveLines(connection: Connection, peer: RunPeer, served: Served)
     await served.turns.take(served);
     if (served.over.aborted) break;
     served.attempts.count();
-    peer.check(served.run.peerUid, served.roots());
+    peer.check(served.owner.run.peerUid, served.roots());
     if (!line.ok) {
       connection.send(refusalLine(null, { code: line.code, message: line.reason }));
       break;
     }
-    const answer = await answerTo(line, connection, served, gone.signal);
-    if (answer !== undefined) await connection.send(answer);
+    const calls = callsBegun(line.line, connection, served);
+    if (calls === undefined) {
+      const answer = await answerTo(line, connection, served, gone.signal);
+      if (answer !== undefined) await connection.send(answer);
+    } else if (typeof calls === "string") {
+      await connection.send(calls);
+    } else {
+      await serveCalls(calls, { connection, peer, served });
+      break;
+    }
   }
   connection.end();
   await connection.closed;
@@ -93,20 +103,19 @@ async function answerTo(
   }
 }
 
-/** A bug is told of, and nothing of it is shown. */
-function told(error: unknown): Pick<CodedError, "code" | "message"> {
-  if (isCoded(error)) return error;
-  return { code: coded(error).code, message: "the host failed; its log says more" };
-}
-
 async function dispatch(
   request: CapabilityRequest,
   connection: Connection,
-  { run, onFault }: Served,
+  { owner, onFault }: Served,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { request_id } = request;
   const line = (answer: Reply | Refusal) => encodeCapability({ ...answer, request_id });
+  if (owner.kind === "terminal") {
+    if (request.op === "tool.authorize") return line(await owner.run.handlers.authorize(request));
+    return fail("EACCES", `"${request.op}" is asked of a run, and this is a terminal's socket`);
+  }
+  const { run } = owner;
   switch (request.op) {
     case "agent.update":
       requireOwn(request, run);

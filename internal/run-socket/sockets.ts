@@ -9,9 +9,10 @@ import { listenLines } from "../sock/mod.ts";
 import { Attempts } from "./attempts.ts";
 import { runConnectionsMax } from "./bounds.ts";
 import { Places } from "./places.ts";
-import { refusalLine, serveConnection } from "./serve.ts";
+import { refusalLine } from "./refusal.ts";
+import { type Owner, type Served, serveConnection } from "./serve.ts";
 import { Turns } from "./turns.ts";
-import type { OpenRun, RunSocket, RunSockets, RunSocketsOptions } from "./types.ts";
+import type { RunSocket, RunSockets, RunSocketsOptions } from "./types.ts";
 
 /** Name of the socket in a run's folder. */
 export const controlSocketName = "control.sock";
@@ -32,12 +33,14 @@ export function createRunSockets(options: RunSocketsOptions): RunSockets {
     open(run) {
       const release = places.use(run.folder, run.run);
       try {
-        return openRun(options, run, { release, turns });
+        return openSocket(options, { kind: "run", run }, { release, turns });
       } catch (error) {
         release();
         throw error;
       }
     },
+    openTerminal: (terminal) =>
+      openSocket(options, { kind: "terminal", run: terminal }, { release: () => undefined, turns }),
     close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
@@ -47,17 +50,22 @@ interface Shared {
   release(): void;
 }
 
-function openRun(options: RunSocketsOptions, run: OpenRun, { turns, release }: Shared): RunSocket {
+function openSocket(
+  options: RunSocketsOptions,
+  owner: Owner,
+  { turns, release }: Shared,
+): RunSocket {
+  const { run } = owner;
   const own = run.peerUid === process.geteuid?.();
   const folder = openPath(run.folder, "folder");
   const serving = new Set<Promise<void>>();
   const over = new AbortController();
-  const served = {
-    run,
-    attempts: new Attempts(),
+  const served: Served = {
+    owner,
+    attempts: new Attempts(owner.kind),
     turns,
     over: over.signal,
-    roots: () => options.roots(run.run),
+    roots: () => (owner.kind === "terminal" ? owner.run.roots() : options.roots(owner.run.run)),
     onFault: (error: unknown) => options.onFault?.(error),
   };
   try {

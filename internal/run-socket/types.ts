@@ -3,10 +3,12 @@
 import type { Code } from "../abi/mod.ts";
 import type {
   AuthorizeRequest,
+  HostLine,
   ModelPart,
   ModelUseRequest,
   Refusal,
   Reply,
+  ShellLine,
   UpdateRequest,
 } from "../capability/mod.ts";
 import type { ProcessStamp } from "../os/mod.ts";
@@ -40,6 +42,42 @@ export interface RunSocketHandlers {
     emit: (frame: ModelFrame) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<ModelEnd>;
+}
+
+/** The shell of a terminal that offered to run calls, as long as its connection is. */
+export interface ServingShell {
+  /** A returned promise means that the kernel did not take all of it. */
+  send(line: HostLine): Promise<void> | undefined;
+  /** Tells why, and cuts the connection. */
+  cut(because: string): void;
+}
+
+export interface ShellListener {
+  /** The offer was answered; from here on lines may be sent. */
+  begun(): void;
+  line(line: ShellLine): void;
+  /** Nothing more comes; called once. */
+  left(): void;
+}
+
+/** Under the same conditions as those of a run. */
+export interface TerminalSocketHandlers {
+  authorize(request: AuthorizeRequest): Promise<Reply | Refusal>;
+  /** Throws `busy` while another one serves. */
+  serve(shell: ServingShell): ShellListener;
+}
+
+export interface OpenTerminal {
+  /** What stands for a run in what is recorded. */
+  readonly id: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly peerUid: number;
+  /** A folder that outlives this server: the terminal does too. */
+  readonly folder: string;
+  /** The launch roots of the terminal that live now. */
+  roots(): readonly ProcessStamp[];
+  readonly handlers: TerminalSocketHandlers;
 }
 
 export interface OpenRun {
@@ -86,6 +124,8 @@ export interface RunSockets {
   /** The run is over and its socket is closed: its folder is the next one's. */
   release(run: string): void;
   open(run: OpenRun): RunSocket;
+  /** Serves a terminal's own socket, until it is closed; what an earlier server left there is replaced. */
+  openTerminal(terminal: OpenTerminal): RunSocket;
   /** Takes every folder away; no run is open any more. */
   close(): void;
 }

@@ -21,7 +21,7 @@ export interface ExecutorOptions {
   /** Milliseconds that one step of an executable agent may take. Past it the run fails, ETIMEDOUT. */
   readonly stepTimeoutMs: number;
   /** Serves what the programs of a run may ask of their host; without it they can ask nothing. */
-  readonly sockets?: RunSockets;
+  readonly sockets?: Pick<RunSockets, "place" | "lease" | "release" | "open">;
   /** Runs the calls of a session's tool shell where a person can watch; without it none is run there. */
   readonly terminals?: TerminalCalls;
   /** Makes a client of a model; the product's own unless a test puts another in its place. */
