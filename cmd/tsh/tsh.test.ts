@@ -28,7 +28,8 @@ describe("tsh", () => {
       13,
       expect.stringMatching(/^tsh: cannot run tool "fs\.read": .*\[EACCES\]\n/),
     ]);
-    expect((await tsh()).exit).toBe(69);
+    // Without words its standard input is lines; it is empty here.
+    expect((await tsh()).exit).toBe(0);
     expect((await tsh("../x")).exit).toBe(2);
     expect((await tsh("--fly")).exit).toBe(2);
   });
@@ -61,7 +62,6 @@ describe("the other programs", () => {
       expect((await place.run([program, "--version"])).out).toStartWith(`${program} 0.1.0 (`);
       expect((await place.run([program, "--help"])).out).toContain("Example:");
     }
-    expect((await place.run(["ctxterm", "--listen", "x"])).exit).toBe(69);
     expect((await place.run(["ctxmcp", "list"])).exit).toBe(69);
   });
 

@@ -9,6 +9,7 @@ import { checked, cString, libc, pointerTo, SystemError } from "./libc.ts";
 const arm = process.arch === "arm64";
 const SYS_wait4 = arm ? 260 : 61;
 const SYS_rt_sigaction = arm ? 134 : 13;
+const SYS_getpgid = arm ? 155 : 121;
 const SYS_fcntl = arm ? 25 : 72;
 const SYS_ioctl = arm ? 29 : 16;
 
@@ -183,6 +184,11 @@ export function signalGroup(group: number, signal: number): boolean {
     if ((error as { code?: unknown }).code === "ESRCH") return false;
     throw error;
   }
+}
+
+/** The process group that this process is in. */
+export function ownGroup(): number {
+  return checked(libc().syscall(SYS_getpgid, 0, 0, 0, 0, 0, 0), "getpgid", "self");
 }
 
 /** A shell ignores what the terminal's keys and its own handling of the terminal would do to it. */

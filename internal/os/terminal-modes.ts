@@ -36,11 +36,14 @@ const ISIG = 0o1;
 const ICANON = 0o2;
 const ECHO = 0o10;
 const ECHONL = 0o100;
+const NOFLSH = 0o200;
 const IEXTEN = 0o100000;
 const flagsAt = { input: 0, output: 4, control: 8, local: 12 } as const;
 const charactersAt = 17;
+const VQUIT = 1;
 const VTIME = 5;
 const VMIN = 6;
+const VSUSP = 10;
 
 export type TerminalModes = Uint8Array;
 
@@ -85,11 +88,16 @@ export function rawModes(from: TerminalModes, signals = false): TerminalModes {
 
 /**
  * The modes in which a shell edits a line: every key comes as it is typed and none of them signals;
- * what is printed is still completed to whole line ends, as any program expects.
+ * what is printed is still completed to whole line ends, as any program expects. With `interrupt`
+ * Ctrl-C alone is a signal, and what was typed before it stays to be read.
  */
-export function typingModes(from: TerminalModes): TerminalModes {
-  const modes = rawModes(from);
+export function typingModes(from: TerminalModes, interrupt = false): TerminalModes {
+  const modes = rawModes(from, interrupt);
   const view = new DataView(modes.buffer);
+  if (interrupt) {
+    view.setUint32(flagsAt.local, view.getUint32(flagsAt.local, true) | NOFLSH, true);
+    for (const key of [VQUIT, VSUSP]) modes[charactersAt + key] = 0;
+  }
   view.setUint32(flagsAt.output, view.getUint32(flagsAt.output, true) | OPOST | ONLCR, true);
   return modes;
 }
