@@ -11,7 +11,10 @@ import { canonicalOp, judgeOp } from "./mod.ts";
 import { opFrames } from "./op-shapes.ts";
 
 const folder = resolve(import.meta.dir, "../../abi/op/v1");
-const served = ["send", "tsh", "resume", "status", "cancel", "approve", "ping"];
+const served = [
+  ...["send", "tsh", "resume", "status", "cancel", "approve", "ping"],
+  ...["start", "stop", "ps"],
+];
 
 function goldens(of: string): string[] {
   const names = readdirSync(join(folder, of)).sort();
@@ -72,7 +75,7 @@ describe("the judge and the decoder of op requests agree", () => {
       const { line } = JSON.parse(readFileSync(join(folder, "reject", name), "utf8"));
       if (
         typeof line !== "string" ||
-        !/^(?:send|tsh|resume|status_r|cancel|approve|ping)/.test(name)
+        !/^(?:send|tsh|resume|status_r|cancel|approve|ping|start_r|stop|ps)/.test(name)
       ) {
         continue;
       }
