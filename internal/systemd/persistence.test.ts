@@ -13,7 +13,14 @@ const cases: [string, Partial<PersistenceInput>, boolean, RegExp, string?][] = [
   ],
   ["no logind", { login: undefined, supervisor: "builtin" }, false, /no logind/],
   ["lingering", { login: { ...login, linger: true } }, false, /ada lingers/],
-  ["not lingering", {}, true, /end with your last logout/, "run loginctl enable-linger ada"],
+  ["not lingering", {}, true, /only while a server/, "run loginctl enable-linger ada"],
+  [
+    "not lingering, processes of a login are ended",
+    { login: { ...login, killUserProcesses: true } },
+    true,
+    /end with your last logout/,
+    "run loginctl enable-linger ada",
+  ],
   [
     "built in, sockets in the login's folder",
     { supervisor: "builtin" },

@@ -41,8 +41,14 @@ function logout({ scope, supervisor, login, runtimeOfLogin }: PersistenceInput) 
   if (login.linger && supervisor === "systemd") {
     return { ends: false, text: `terminals go on after a logout: ${login.user} lingers` };
   }
-  if (supervisor === "systemd") {
+  if (supervisor === "systemd" && login.killUserProcesses) {
     const text = "terminals end with your last logout, as your systemd manager does";
+    return { ends: true, text, fix };
+  }
+  if (supervisor === "systemd") {
+    // A process that a login left keeps its session, and with it the manager.
+    const text =
+      "after your last logout terminals go on only while a server that a login left runs";
     return { ends: true, text, fix };
   }
   if (login.killUserProcesses) {

@@ -229,7 +229,10 @@ function stage(base: string, options: BootOptions): void {
     "etc/systemd/system/ctx-ready.service",
     [
       `[Unit]\nWants=${wants.join(" ")}\nAfter=basic.target ${wants.join(" ")}`,
-      `[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo ready >${exchange}/ready'\n`,
+      // nspawn has it read-only, which keeps the boot from setting this machine's kernel; from here on
+      // it is as on a host, since bubblewrap writes the limits of its own user namespaces there.
+      "[Service]\nType=oneshot\nExecStartPre=/bin/mount -o remount,bind,rw /proc/sys",
+      `ExecStart=/bin/sh -c 'echo ready >${exchange}/ready'\n`,
     ].join("\n"),
   );
   for (const [file, text] of Object.entries(options.files ?? {})) put(file, text);
