@@ -28,6 +28,8 @@ export interface TerminalParts {
   readonly service: TerminalService | undefined;
   now(): Date;
   log(event: string, fields: LogFields): void;
+  /** Whether another terminal that lives has this id: that of `a-b` with `c` is that of `a` with `b-c`. */
+  isTaken(id: string, by: Terminal): boolean;
   /** Called once, when nothing of it is left. */
   over(terminal: Terminal): void;
 }
@@ -45,7 +47,8 @@ export class Terminal {
   #letGo = false;
   #abandoned = false;
   #over = false;
-  #open = false;
+  /** The id that its capability socket is served by. */
+  #open: string | undefined;
 
   constructor(receipt: Receipt, parts: TerminalParts, plan?: TerminalPlan) {
     this.receipt = receipt;
@@ -76,16 +79,18 @@ export class Terminal {
 
   /** Its capability socket is served from here on. */
   serve(): void {
-    this.#parts.service?.open(this.#served());
-    this.#open = true;
+    const { id, generation } = this.receipt;
+    const served = this.#parts.isTaken(id, this) ? `${id}.${generation}` : id;
+    this.#parts.service?.open(this.#served(served));
+    this.#open = served;
   }
 
   forCalls(): ReadyTerminal | undefined {
-    return this.isReady ? this.#served() : undefined;
+    return this.isReady ? this.#served(this.receipt.id) : undefined;
   }
 
-  #served(): ReadyTerminal {
-    const { id, agent, session, owner, control, view } = this.receipt;
+  #served(id: string): ReadyTerminal {
+    const { agent, session, owner, control, view } = this.receipt;
     return {
       ...{ id, agent, session, scope: { kind: "private" }, peerUid: owner, folder: control },
       viewDigest: view,
@@ -246,7 +251,7 @@ export class Terminal {
     this.#over = true;
     const { service, endpoint, receipts, over } = this.#parts;
     try {
-      if (this.#open) await service?.close(this.receipt.id);
+      if (this.#open !== undefined) await service?.close(this.#open);
     } finally {
       endpoint.withdraw();
       rmSync(this.receipt.control, { recursive: true, force: true });
@@ -260,7 +265,7 @@ export class Terminal {
   async letGo(): Promise<void> {
     this.#letGo = true;
     this.#peer?.cut();
-    if (this.#open) await this.#parts.service?.close(this.receipt.id);
+    if (this.#open !== undefined) await this.#parts.service?.close(this.#open);
   }
 
   #record(change: Partial<Receipt>): void {

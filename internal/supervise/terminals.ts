@@ -311,6 +311,8 @@ class Service {
     return {
       ...own,
       ...{ receipts: this.#receipts, service, now, log },
+      isTaken: (id, by) =>
+        [...this.#live.values()].some((one) => one !== by && one.receipt.id === id),
       over: (terminal) => {
         if (this.#live.get(terminal.key) === terminal) this.#live.delete(terminal.key);
       },
