@@ -30,6 +30,7 @@ test("abi lists every protocol with its bound; --json is one object a line", asy
     "sdk-envelope/v1",
     "control/v1",
     "tool-native/v1",
+    "terminal-call/v1",
   ];
   expect(out.split("\n").map((line) => line.split(" ")[0])).toEqual([...names, ""]);
   const facts = (await place.ctx("abi", "--json")).out.trim().split("\n");
@@ -101,6 +102,8 @@ const recognised: readonly (readonly [string, string])[] = [
   ["control/v1/accept/tool.authorize.json", "control/v1"],
   ["control/v1/accept/refusal.json", "control/v1"],
   ["tool-native/v1/accept/result.json", "tool-native/v1"],
+  ["terminal-call/v1/accept/terminal.serve.json", "terminal-call/v1"],
+  ["terminal-call/v1/accept/call.json", "terminal-call/v1"],
 ];
 
 for (const [path, name] of recognised) {

@@ -4,12 +4,14 @@
 import { closeSync } from "node:fs";
 import { CodedError } from "../../internal/abi/mod.ts";
 import { print, printJson } from "../../internal/cli/mod.ts";
-import type { OpFrame } from "../../internal/interaction/mod.ts";
+import { readTerminal } from "../../internal/client/mod.ts";
+import type { OpFrame, Scope } from "../../internal/interaction/mod.ts";
 import { openPath, readBeneath } from "../../internal/os/mod.ts";
 import { askOnce } from "./agent-link.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { type AgentContext, openAgent } from "./context.ts";
 import { scopeOf, sessionHome, sessionOf, sessionOptions } from "./session-option.ts";
+import { type ShownTerminal, shownFiles, stateText } from "./terminal-facts.ts";
 
 export const spec: CommandSpec = {
   name: "agent status",
@@ -41,10 +43,19 @@ export async function run(args: Arguments): Promise<number> {
     step: live?.step ?? 0,
     model: live?.model ?? null,
     updated_at: live?.updated_at ?? null,
+    terminal: terminalOf(context, scope, session),
   };
   if (args.flag("json")) printJson(facts);
   else printFacts(facts);
   return 0;
+}
+
+/** The session's terminal as its files have it; null when it never had one. */
+function terminalOf(context: AgentContext, scope: Scope, session: string) {
+  if (scope.kind !== "private") return null;
+  const { agent, controls, tree } = context;
+  const files = readTerminal(tree.source, { agent, session, owner: controls.owner });
+  return files === undefined ? null : shownFiles(files);
 }
 
 /** Undefined when no server answers. */
@@ -79,11 +90,17 @@ function storedState(home: string, session: string): string | undefined {
   }
 }
 
-function printFacts(facts: Readonly<Record<string, unknown>>): void {
+interface AgentFacts extends Readonly<Record<string, unknown>> {
+  readonly terminal: ShownTerminal | null;
+}
+
+function printFacts(facts: AgentFacts): void {
   const { agent, owner, served, session, status, phase, run, step, model, updated_at } = facts;
   print(`agent    ${agent} (definition valid, owner ${owner})`);
   print(`server   ${served ? "running" : "not running"}`);
   print(`session  ${session}: ${status}${phase ? `, ${phase}` : ""}`);
   if (run) print(`run      ${run}, step ${step}${model ? `, model ${model}` : ""}`);
   if (updated_at) print(`updated  ${updated_at}`);
+  const { terminal } = facts;
+  if (terminal) print(`terminal ${terminal.terminal}: ${stateText(terminal)}`);
 }

@@ -35,13 +35,6 @@ function keyOf(word: string): number {
   return fail("EINVAL", `detach key ${JSON.stringify(word)} is not a key`, { hint });
 }
 
-/** What a person calls the keys: `Ctrl-\ Ctrl-\`. */
-export function keysText(keys: DetachKeys): string {
-  const name = (key: number) =>
-    key < 0x20 ? `Ctrl-${String.fromCharCode(key | 0x40)}` : String.fromCharCode(key);
-  return keys.map(name).join(" ");
-}
-
 export interface Typed {
   /** What is to be passed on, the held keys before it included. */
   readonly bytes: Uint8Array;

@@ -2,7 +2,7 @@
 
 export { type AskOptions, askAgent, errorOfFrame, requestLine } from "./agent.ts";
 export * from "./control.ts";
-export { type DetachKeys, defaultDetachKeys, detachKeys, keysText } from "./detach-key.ts";
+export { type DetachKeys, defaultDetachKeys, detachKeys } from "./detach-key.ts";
 export { endError, Join, type JoinEnd, type JoinOptions } from "./join.ts";
 export { Output, PersonTerminal } from "./person-terminal.ts";
 export { type EnsureOptions, ensureServer, scrubbed, serverStartMs } from "./start.ts";
