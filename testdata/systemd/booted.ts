@@ -94,7 +94,13 @@ export class Booted {
     removeStale();
     const base = mkdtempSync(`/tmp/ctx-boot-${process.pid}-`);
     chmodSync(base, 0o755);
-    const groups = makeGroups();
+    let groups: string[];
+    try {
+      groups = makeGroups();
+    } catch (error) {
+      rmSync(base, { recursive: true, force: true });
+      return `no control group can be made here: ${(error as Error).message}`;
+    }
     stage(base, options);
     const fifo = join(base, "exchange/ready");
     Bun.spawnSync(["mkfifo", "-m", "0600", fifo]);

@@ -9,7 +9,7 @@ const NAMED = "name=systemd";
 /** Of the boots of this process. */
 let number = 0;
 
-/** A group of its own below this process's in systemd's and the unified hierarchy. */
+/** A group of its own below this process's in systemd's and the unified hierarchy. Throws without. */
 export function makeGroups(): string[] {
   number += 1;
   const mine = new Map<string, string>();
@@ -33,6 +33,7 @@ export function makeGroups(): string[] {
     mkdirSync(own);
     found.push(own);
   }
+  if (found.length === 0) throw new Error("systemd's hierarchy is not mounted");
   return found;
 }
 

@@ -8,6 +8,9 @@ import { Booted } from "./booted.ts";
 
 setDefaultTimeout(120_000);
 
+const top = resolve(import.meta.dir, "../..");
+const driver = new URL("./drive.ts", import.meta.url).pathname;
+
 /** Not of systemd's range for dynamic users, whose lines the journal keeps to itself. */
 const user = 20_911;
 const other = 20_912;
@@ -24,7 +27,7 @@ beforeAll(async () => {
     groups: { ctxextra: { gid: accountGroup, members: [further.name] } },
     managers: [user],
     folders: {
-      "/checkout": resolve(import.meta.dir, "../.."),
+      "/checkout": top,
       "/bun": dirname(process.execPath),
     },
   });
@@ -50,7 +53,7 @@ async function drive(
   as: { uid?: number; env?: Record<string, string> } = { uid: user },
 ): Promise<Answer> {
   const bun = `/bun/${process.execPath.slice(dirname(process.execPath).length + 1)}`;
-  const argv = [bun, "/checkout/testdata/systemd/drive.ts", JSON.stringify(request)];
+  const argv = [bun, `/checkout${driver.slice(top.length)}`, JSON.stringify(request)];
   const env = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", ...as.env };
   const done = await booted.run(argv, { ...as, env });
   if (done.exit !== 0) throw new Error(`${done.stdout}${done.stderr}`);
