@@ -14,6 +14,7 @@ export const abiVersions: readonly string[] = [
   "sdk-envelope/v1",
   "control/v1",
   "tool-native/v1",
+  "terminal-call/v1",
   "policy/v0",
   "session/v1",
 ];

@@ -2,7 +2,12 @@
 // commands and by the tests is said of all of them through this table.
 
 import { fail, type Judgement, opLineBytesMax, toolOutputBytesMax } from "../abi/mod.ts";
-import { canonicalControl, judgeControl } from "../capability/mod.ts";
+import {
+  canonicalControl,
+  canonicalTerminalCall,
+  judgeControl,
+  judgeTerminalCall,
+} from "../capability/mod.ts";
 import { canonicalEnvelope, judgeEnvelope } from "../envelope/mod.ts";
 import { canonicalToolNative, judgeToolNative } from "../tool-native/mod.ts";
 import {
@@ -71,6 +76,13 @@ export const protocols: readonly Protocol[] = [
     judge: judgeToolNative,
     canonical: canonicalToolNative,
   },
+  {
+    name: "terminal-call/v1",
+    short: "terminal-call",
+    lineBytesMax: opLineBytesMax,
+    judge: judgeTerminalCall,
+    canonical: canonicalTerminalCall,
+  },
 ];
 
 /** By name or short name. ENOENT with the names that there are. */
@@ -89,7 +101,8 @@ export function protocolNamed(name: string): Protocol {
 export function recognise(line: string): Protocol | undefined {
   const value = objectOf(line);
   if (value === undefined) return undefined;
-  const [op, v1, v2, envelope, control, native] = protocols as [
+  const [op, v1, v2, envelope, control, native, calls] = protocols as [
+    Protocol,
     Protocol,
     Protocol,
     Protocol,
@@ -104,9 +117,10 @@ export function recognise(line: string): Protocol | undefined {
   if ("ok" in value) return control;
   // Requests of both have an op; those of the capability socket alone have a request_id.
   if ("op" in value) {
+    if (value["op"] === "terminal.serve") return calls;
     return firstThatAccepts(line, "request_id" in value ? [control, op] : [op, control]);
   }
-  return "type" in value ? firstThatAccepts(line, [op, envelope, control]) : undefined;
+  return "type" in value ? firstThatAccepts(line, [op, envelope, control, calls]) : undefined;
 }
 
 function firstThatAccepts(line: string, candidates: readonly Protocol[]): Protocol | undefined {

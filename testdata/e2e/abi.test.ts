@@ -41,6 +41,7 @@ test("every accept golden is verified by the compiled ctx as the frame it is", (
     "sdk-envelope/v1",
     "control/v1",
     "tool-native/v1",
+    "terminal-call/v1",
   ]) {
     const folder = join(base, "out", protocol, "accept");
     const names = readdirSync(folder);
