@@ -124,6 +124,16 @@ export function listenUnix(
   }
 }
 
+const SYS_shutdown = process.arch === "arm64" ? 210 : 48;
+
+/**
+ * From now on connect(2) to this listening socket is refused, whoever else holds it too. Those who
+ * are connected already can still be accepted, so nobody is let in only to be cut.
+ */
+export function refuseConnections(fd: number): void {
+  checked(libc().syscall(SYS_shutdown, fd, 0, 0, 0, 0, 0), "shutdown", String(fd));
+}
+
 /** A descriptor that names one process for good, whatever becomes of its pid number. */
 export function openPid(pid: number): number {
   return checked(libc().syscall(SYS_pidfd_open, pid, 0, 0, 0, 0, 0), "pidfd_open", String(pid));

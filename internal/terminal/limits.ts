@@ -12,6 +12,9 @@ export const terminalBacklogLength = 128;
 /** Span in which clients that are on their way still learn the child's end. Then nobody listens. */
 export const terminalNewcomerMs = 200;
 
+/** Time in which those are accepted that connected before connections were refused. */
+export const terminalAcceptMs = 10;
+
 /** Time that clients have to take what is left after the child's end. Then they are cut. */
 export const terminalEndMs = 2000;
 

@@ -4,6 +4,7 @@
 
 import { geteuid } from "node:process";
 import { type Code, killGraceMs } from "../abi/mod.ts";
+import { refuseConnections } from "../os/mod.ts";
 import { openPty, type Pty, type PtyExit } from "../pty/mod.ts";
 import { createScreen, type Screen } from "../screen/mod.ts";
 import {
@@ -15,7 +16,13 @@ import {
   terminalClientsMax,
 } from "../terminal-wire/mod.ts";
 import { type ClientEvents, ClientSocket, type StreamSocket } from "./client-socket.ts";
-import { terminalEndMs, terminalNewcomerMs, terminalPaceMs, terminalTickMs } from "./limits.ts";
+import {
+  terminalAcceptMs,
+  terminalEndMs,
+  terminalNewcomerMs,
+  terminalPaceMs,
+  terminalTickMs,
+} from "./limits.ts";
 import { type ListenPlace, openListener, type TerminalListener } from "./listener.ts";
 
 export interface RecordSink {
@@ -59,6 +66,7 @@ class TerminalServer implements ClientEvents {
   readonly #pty: Pty;
   readonly #sockets = new Map<number, ClientSocket>();
   readonly #listener: { stop(closeActive?: boolean): void };
+  readonly #listening: number;
   #nextId = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #emptied: (() => void) | undefined;
@@ -66,6 +74,7 @@ class TerminalServer implements ClientEvents {
   constructor(options: TerminalOptions, listener: TerminalListener) {
     const { cols, rows } = options;
     this.#options = options;
+    this.#listening = listener.fd;
     this.#machine = new TerminalClients({ cols, rows });
     const answer = (bytes: Uint8Array) => this.#step({ kind: "answer", bytes });
     this.#screen = createScreen({ cols, rows, answer });
@@ -111,6 +120,8 @@ class TerminalServer implements ClientEvents {
   /** Whoever is on the way in still learns the end; whoever does not read it is cut. */
   async #farewell(): Promise<void> {
     await Bun.sleep(terminalNewcomerMs);
+    refuseConnections(this.#listening);
+    await Bun.sleep(terminalAcceptMs);
     this.#listener.stop(false);
     if (this.#sockets.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
