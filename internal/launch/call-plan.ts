@@ -38,7 +38,11 @@ export function planCall(
   return {
     payload,
     cwd: plan.spec.cwd,
-    env: { ...Object.fromEntries(differing), CTX_RUN_ID: request.run },
+    env: {
+      ...Object.fromEntries(differing),
+      // As the gate of a sandbox of its own adds them.
+      ...{ CTX_RUN_ID: request.run, CTX_SESSION: request.session },
+    },
     gitEntries: () => gitEntries(plan.watched),
   };
 }
