@@ -246,6 +246,10 @@ describe("a logout", () => {
     await endServer(booted);
     expect(await eventually(async () => !(await managerRuns(booted)))).toBe(true);
     expect(sleepers("96021")).toEqual([]);
+    // Ended as by a stop: its launch was asked, and had the time to write it down.
+    const after = JSON.parse(await login(booted, "ctx terminal status coder --json")) as Shown;
+    expect(after).toMatchObject({ state: "exited", supervisor: "systemd" });
+    expect(await eventually(async () => !(await managerRuns(booted)))).toBe(true);
   });
 
   test("leaves those of one who lingers, which the next login finds", async () => {
