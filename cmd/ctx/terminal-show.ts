@@ -17,6 +17,8 @@ import {
   readTerminal,
   subject,
   type TerminalConnection,
+  type TerminalFiles,
+  type TerminalName,
   terminalId,
   terminalSockets,
 } from "../../internal/client/mod.ts";
@@ -39,6 +41,10 @@ export const watchMore = `Nothing that is typed reaches the terminal: Ctrl-C or 
 it ends, this command ends with its exit status. In a pipe, what the terminal shows is passed on as it
 is; --json prints a frame a line, the bytes in base64.
 `;
+
+/** Time in which a terminal that does not listen any more is written down as ended, in milliseconds. */
+const writtenEndMs = 1_000;
+const writtenEndPollMs = 25;
 
 /** Signals that end the program, beside SIGINT, which ends every one. */
 const endingSignals = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
@@ -67,21 +73,32 @@ export async function showTerminal(args: Arguments, word: string, mode: JoinMode
   }
 }
 
-/** Throws EHOSTDOWN when the session has no terminal that listens. */
-export async function joined(named: NamedTerminal, mode: JoinMode): Promise<TerminalConnection> {
+/**
+ * Throws EHOSTDOWN when the session has no terminal that listens. One that its files call running is
+ * waited for a moment: it may be about to listen, or to be written down as ended.
+ */
+async function joined(named: NamedTerminal, mode: JoinMode): Promise<TerminalConnection> {
   const { context, name } = named;
-  const sockets = terminalSockets(context.places, name);
-  const connection = await joinFirst(sockets, name, mode);
-  if (connection !== undefined) return connection;
-  const record = readTerminal(context.tree.source, name);
-  const hint = `start it with ctx agent start ${name.agent} --session ${name.session}`;
-  if (record?.state === "exited") {
-    const status = record.status === null ? "" : ` with status ${record.status}`;
-    fail("EHOSTDOWN", `the terminal of ${subject(name)} has ended${status}`, {
-      hint: `${hint}; what it showed: ctx terminal output ${name.agent} --session ${name.session}`,
-    });
+  const deadline = performance.now() + writtenEndMs;
+  for (;;) {
+    const connection = await joinFirst(terminalSockets(context.places, name), name, mode);
+    if (connection !== undefined) return connection;
+    const files = readTerminal(context.tree.source, name);
+    const runs = files?.state === "starting" || files?.state === "ready";
+    if (!runs || performance.now() > deadline) return refuse(name, files);
+    await Bun.sleep(writtenEndPollMs);
   }
-  return fail("EHOSTDOWN", `${subject(name)} has no terminal that listens`, { hint });
+}
+
+function refuse(name: TerminalName, files: TerminalFiles | undefined): never {
+  const hint = `start it with ctx agent start ${name.agent} --session ${name.session}`;
+  if (files?.state !== "exited") {
+    return fail("EHOSTDOWN", `${subject(name)} has no terminal that listens`, { hint });
+  }
+  const status = files.status === null ? "" : ` with status ${files.status}`;
+  return fail("EHOSTDOWN", `the terminal of ${subject(name)} has ended${status}`, {
+    hint: `${hint}; what it showed: ctx terminal output ${name.agent} --session ${name.session}`,
+  });
 }
 
 /** Every frame as a line of JSON, to the end. */
@@ -193,10 +210,6 @@ class Show {
     };
   }
 }
-
-/** Time in which a terminal that broke off is written down as ended, in milliseconds. */
-const writtenEndMs = 1_000;
-const writtenEndPollMs = 25;
 
 /** A terminal that ends while it is joined may be gone before it could tell; its files know then. */
 async function howItEnded({ context, name }: NamedTerminal, end: JoinEnd): Promise<JoinEnd> {
