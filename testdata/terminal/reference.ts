@@ -84,7 +84,7 @@ function stateOf(terminal: Terminal, core: Inside, link: (id: number) => string)
   const lines = (buffer: typeof normal) =>
     Array.from({ length: terminal.rows }, (_, y) => {
       const line = buffer.getLine(buffer.baseY + y);
-      return line === undefined ? "" : lineText(line, y, link);
+      return line === undefined ? "" : lineText(line, y, terminal.cols, link);
     });
   return {
     cols: terminal.cols,
@@ -99,22 +99,30 @@ function stateOf(terminal: Terminal, core: Inside, link: (id: number) => string)
 }
 
 /** A line as text: each run of cells of one look, its look before it. */
-function lineText(line: IBufferLine, y: number, link: (id: number) => string): string {
+function lineText(
+  line: IBufferLine,
+  y: number,
+  cols: number,
+  link: (id: number) => string,
+): string {
   let text = y > 0 && line.isWrapped ? "~" : "";
   let before = "";
   let isWide = false;
-  for (let x = 0; x < line.length; x++) {
+  // The alternate screen keeps what a smaller size hides; no joiner can be told that.
+  for (let x = 0; x < Math.min(cols, line.length); x++) {
     const cell = line.getCell(x) as IBufferCell;
     const look = lookOf(cell, link);
     if (look !== before) text += `{${look}}`;
     before = look;
     // An empty cell looks like a space, and so do half a wide character that lost its other half
     // and what a mark without a letter stands on.
-    const characters = cell.getChars();
+    // A wide character that a smaller size cut in half is one that lost its other half, too.
+    const isCut = cell.getWidth() === 2 && x + 1 >= cols;
+    const characters = isCut ? "" : cell.getChars();
     const isCovered = cell.getWidth() === 0 && characters === "" && isWide;
     if (!isCovered && /^(?:\p{M}|$)/u.test(characters)) text += " ";
     text += characters;
-    isWide = cell.getWidth() === 2;
+    isWide = cell.getWidth() === 2 && !isCut;
     if (isWide) text += "›";
   }
   return text;
