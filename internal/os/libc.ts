@@ -17,6 +17,7 @@ const signatures = {
   getgroups: { args: ["i32", "ptr"], returns: "i32" },
   fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
   prctl: { args: ["i32", "i64", "i64", "i64", "i64"], returns: "i32" },
+  statx: { args: ["i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
   strerror: { args: ["i32"], returns: "ptr" },
   __errno_location: { args: [], returns: "ptr" },
 } as const;

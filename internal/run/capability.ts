@@ -6,7 +6,7 @@ import { coded, fail } from "../abi/mod.ts";
 import type { AuthorizeRequest, Refusal, Reply, UpdateRequest } from "../capability/mod.ts";
 import type { RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
 import type { RunContext } from "../session/mod.ts";
-import { loadAgent, updatePrompt } from "../tree/mod.ts";
+import { loadAgent, stagePrompt } from "../tree/mod.ts";
 import { allowedTool } from "./allowed-tool.ts";
 import { authorizeTool } from "./authorize-tool.ts";
 import type { ExecutorOptions } from "./environment.ts";
@@ -22,6 +22,8 @@ export class RunCapability implements RunSocketHandlers {
   readonly #folder: RunFolder;
   #socket: RunSocket | undefined;
   #closed = false;
+  /** Updates are made in the order in which they are recorded. */
+  #replacing: Promise<void> = Promise.resolve();
 
   constructor(
     options: ExecutorOptions,
@@ -59,9 +61,27 @@ export class RunCapability implements RunSocketHandlers {
     const { agent, session, run } = this.#context;
     this.#requireRunning();
     allowedTool(this.#options, agent, loadAgent(this.#options.tree, agent), updateTool);
-    await this.#context.agentUpdate(control, content);
+    const replaced = this.#replacing.then(() => this.#replace(control, content));
+    this.#replacing = replaced.catch(() => undefined);
+    await replaced;
+    return { request_id, ok: true, agent, session, run, control };
+  }
+
+  /** The disk works on the record and on the new text at once; the text waits for the record. */
+  async #replace(control: UpdateRequest["control"], content: string): Promise<void> {
+    const { tree } = this.#options;
+    const { agent } = this.#context;
+    const recording = this.#context.agentUpdate(control, content);
+    // The record's own write begins first.
+    const staging = nextTurn().then(() => stagePrompt(tree, agent, control, content));
+    const [recorded, staged] = await Promise.allSettled([recording, staging]);
+    if (recorded.status === "rejected") {
+      if (staged.status === "fulfilled") staged.value.drop();
+      throw recorded.reason;
+    }
     try {
-      updatePrompt(this.#options.tree, agent, control, content);
+      if (staged.status === "rejected") throw staged.reason;
+      await staged.value.publish();
     } catch (thrown) {
       const { code, message } = coded(thrown);
       await this.#context.note(
@@ -71,7 +91,6 @@ export class RunCapability implements RunSocketHandlers {
       );
       throw thrown;
     }
-    return { request_id, ok: true, agent, session, run, control };
   }
 
   async authorize(request: AuthorizeRequest): Promise<Reply | Refusal> {
@@ -89,5 +108,7 @@ export class RunCapability implements RunSocketHandlers {
     if (signal.aborted || this.#closed) fail("ECANCELED", "the run is over");
   }
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const updateTool = "agent.update";

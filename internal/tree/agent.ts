@@ -7,6 +7,7 @@ import {
   type AgentControlValues,
   agentControls,
   type ControlRow,
+  type Parsed,
 } from "../control/mod.ts";
 import { policyOf } from "../policy/mod.ts";
 import { factsBeneath } from "./beneath.ts";
@@ -59,12 +60,32 @@ function reader(tree: Tree, agent: string, folder: string): Read {
     const row: ControlRow<unknown> = agentControls[control];
     const file = `${folder}/${control}`;
     const text = readOptional(tree, file);
-    if (text !== undefined) return parsedValue(row.parse(text), file);
+    if (text !== undefined) return parsedValue(parsed(control, row, text), file);
     if (!row.required) return row.absent;
     return fail("ENOENT", `agent ${quoted(agent)} has no control ${quoted(control)}`, {
       hint: `write ${file}, or run ctx bootstrap for an agent that it made`,
     });
   }) as Read;
+}
+
+/** Texts whose values are remembered, of all controls. Past it the oldest is forgotten. */
+const rememberedMax = 1024;
+
+/** Characters of a text whose value is remembered. */
+const rememberedCharsMax = 8192;
+
+const remembered = new Map<string, Parsed<unknown>>();
+
+/** The same text has the same value, which nobody changes: a decision reads all controls again. */
+function parsed(control: string, row: ControlRow<unknown>, text: string): Parsed<unknown> {
+  const key = `${control}\0${text}`;
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  const made = row.parse(text);
+  if (!made.ok || text.length > rememberedCharsMax) return made;
+  if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value as string);
+  remembered.set(key, made);
+  return made;
 }
 
 function checkAgent(tree: Tree, name: string): void {

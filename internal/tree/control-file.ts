@@ -3,6 +3,7 @@
 // that a wrong value leaves the old one in force.
 
 import { fstatSync } from "node:fs";
+import { posix } from "node:path";
 import { CodedError, coded, controlBytesMax, fail, isObjectName, quoted } from "../abi/mod.ts";
 import {
   type ControlClass,
@@ -11,7 +12,7 @@ import {
   type Parsed,
   validateControl,
 } from "../control/mod.ts";
-import { readBeneath, replaceFile } from "../os/mod.ts";
+import { openBeneath, readBeneath, replaceFile, type StagedFile, stageFile } from "../os/mod.ts";
 import { factsBeneath, inFolder } from "./beneath.ts";
 import { isSafePath, type Tree } from "./open.ts";
 import { cachedText } from "./read-cache.ts";
@@ -60,29 +61,66 @@ export function parsedValue<T>(parsed: Parsed<T>, file: string): T {
  * the runtime owns, and leaves the old text in force then.
  */
 export function writeControl(tree: Tree, relative: string, text: string): void {
+  const name = checkedName(relative, text);
+  try {
+    inFolder(tree.folder, relative, (folder) => {
+      replaceFile(folder, name, text, keptFacts(folder, name, relative));
+    });
+  } catch (error) {
+    throw writeFailure(relative, error);
+  }
+}
+
+/**
+ * The first half of `writeControl`, off the event loop where the disk works: the text lies beside the
+ * control, durably, and waits to take its place. Exactly one of the two methods is called, once.
+ */
+export async function stageControl(
+  tree: Tree,
+  relative: string,
+  text: string,
+): Promise<StagedFile> {
+  const name = checkedName(relative, text);
+  const named = (error: unknown) => writeFailure(relative, error);
+  try {
+    const folder = openBeneath(tree.folder, posix.dirname(relative), "folder");
+    const staged = await stageFile(folder, name, text, () => keptFacts(folder, name, relative));
+    return {
+      publish: () => staged.publish().catch((error) => Promise.reject(named(error))),
+      drop: () => staged.drop(),
+    };
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+/** The control's name, if this may be its text. */
+function checkedName(relative: string, text: string): string {
   const { kind, name } = controlAt(relative);
   if (isRuntimeOwned(kind, name)) {
     fail("EROFS", `cannot write ${quoted(relative)}: the runtime owns it`);
   }
   parsedValue(validateControl(kind, name, text), relative);
-  try {
-    inFolder(tree.folder, relative, (folder) => {
-      const facts = factsBeneath(folder, name);
-      if (facts && !facts.isFile()) fail("EACCES", `${quoted(relative)} is not a regular file`);
-      const { uid, gid } = facts ?? fstatSync(folder);
-      const mode = facts ? facts.mode & 0o777 : 0o644;
-      const mine = process.geteuid?.() === uid && process.getegid?.() === gid;
-      replaceFile(folder, name, text, { mode, owner: mine ? undefined : { uid, gid } });
-    });
-  } catch (error) {
-    if (error instanceof CodedError) throw error;
-    const { code, message } = coded(error);
-    const hint = code === "ENOENT" ? "the object does not exist" : undefined;
-    fail(code, `cannot write ${quoted(relative)}: ${message}`, {
-      cause: error,
-      ...(hint === undefined ? {} : { hint }),
-    });
-  }
+  return name;
+}
+
+/** Owner and mode that the new text gets: the old one's, or the folder's. */
+function keptFacts(folder: number, name: string, relative: string) {
+  const facts = factsBeneath(folder, name);
+  if (facts && !facts.isFile()) fail("EACCES", `${quoted(relative)} is not a regular file`);
+  const { uid, gid } = facts ?? fstatSync(folder);
+  const mode = facts ? facts.mode & 0o777 : 0o644;
+  const mine = process.geteuid?.() === uid && process.getegid?.() === gid;
+  return { mode, owner: mine ? undefined : { uid, gid } };
+}
+
+function writeFailure(relative: string, error: unknown): CodedError {
+  if (error instanceof CodedError) return error;
+  const { code, message } = coded(error);
+  return new CodedError(code, `cannot write ${quoted(relative)}: ${message}`, {
+    cause: error,
+    ...(code === "ENOENT" ? { hint: "the object does not exist" } : {}),
+  });
 }
 
 /**

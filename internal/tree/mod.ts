@@ -42,7 +42,7 @@ export {
 } from "./open.ts";
 export { type Places, placesWith, runtimeOfTree } from "./place-names.ts";
 export { resolvePlaces, treeRuntime } from "./places.ts";
-export { updatePrompt } from "./prompt-update.ts";
+export { stagePrompt } from "./prompt-update.ts";
 export { loadProviders, type Provider, type ProviderFormat, parseProvider } from "./providers.ts";
 export { ensureRuntimeFolder } from "./runtime-folder.ts";
 export { loadTool, type ToolObject } from "./tool.ts";

@@ -8,20 +8,22 @@ import {
   updatableControls,
   updateContentBytesMax,
 } from "../abi/mod.ts";
-import { writeControl } from "./control-file.ts";
+import type { StagedFile } from "../os/mod.ts";
+import { stageControl } from "./control-file.ts";
 import type { Tree } from "./open.ts";
 
 /**
- * Replaces `agent/<agent>.d/<control>` durably and whole, or makes it; owner and mode stay. Throws
- * EINVAL for another control and for text that is no UTF-8 or holds a NUL, EMSGSIZE past
- * `updateContentBytesMax`, ENOENT without such an agent; nothing is written then.
+ * The new text of `agent/<agent>.d/<control>`, which replaces the old one durably and whole when it is
+ * published, or makes it; owner and mode stay. Rejects with EINVAL for another control and for text
+ * that is no UTF-8 or holds a NUL, EMSGSIZE past `updateContentBytesMax`, ENOENT without such an agent;
+ * nothing is written then.
  */
-export function updatePrompt(
+export async function stagePrompt(
   tree: Tree,
   agent: string,
   control: UpdatableControl,
   content: string,
-): void {
+): Promise<StagedFile> {
   if (!updatableControls.includes(control)) {
     fail("EINVAL", `an agent may not replace its control ${quoted(control)}`, {
       hint: `it may replace ${updatableControls.join(" and ")}`,
@@ -36,5 +38,5 @@ export function updatePrompt(
       hint: `at most ${updateContentBytesMax} are allowed`,
     });
   }
-  writeControl(tree, `agent/${agent}.d/${control}`, content);
+  return stageControl(tree, `agent/${agent}.d/${control}`, content);
 }

@@ -3,8 +3,8 @@
 // looks at dozens. A file that is replaced or rewritten has another identity, so nothing stale is
 // ever given; an absence is kept by the identity of the folder in which the name was not found.
 
-import { type BigIntStats, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { lookAt, lookPath } from "../os/mod.ts";
 import type { Tree } from "./open.ts";
 
 /** Entries of one tree. Past it the oldest is forgotten. */
@@ -20,9 +20,16 @@ const keptCharsMax = 64 * 1024;
 const settledNs = 50_000_000n;
 
 interface Entry {
-  readonly identity: string;
+  readonly paths: Paths;
+  readonly absent: boolean;
+  readonly stamp: Buffer;
   /** Undefined for a name that was not there. */
   readonly text: string | undefined;
+}
+
+interface Paths {
+  readonly file: Uint8Array;
+  readonly folder: Uint8Array;
 }
 
 const caches = new WeakMap<Tree, Map<string, Entry>>();
@@ -41,60 +48,39 @@ export function cachedText(
     entries = new Map();
     caches.set(tree, entries);
   }
-  const before = look(tree, relative);
-  const entry = entries.get(relative);
-  if (entry !== undefined && before !== undefined && entry.identity === before.identity) {
-    return entry.text;
-  }
+  const known = entries.get(relative);
+  if (known !== undefined && same(known)) return known.text;
+  const before = look(known?.paths ?? pathsOf(tree, relative));
   const text = read();
-  if (before?.settled && (text === undefined) === before.absent) {
-    // Looked at before and after the reading: what is kept was read from this very file.
-    const same = look(tree, relative)?.identity === before.identity;
-    if (same && (text?.length ?? 0) <= keptCharsMax) keep(entries, relative, before.identity, text);
-    else entries.delete(relative);
-  } else {
-    entries.delete(relative);
+  // Looked at before and after the reading: what is kept was read from this very file.
+  const settled =
+    before !== undefined && (text === undefined) === before.absent && same({ ...before, text });
+  entries.delete(relative);
+  if (settled && (text?.length ?? 0) <= keptCharsMax) {
+    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value as string);
+    entries.set(relative, { ...before, text });
   }
   return text;
 }
 
-function keep(
-  entries: Map<string, Entry>,
-  relative: string,
-  identity: string,
-  text: string | undefined,
-): void {
-  entries.delete(relative);
-  if (entries.size >= entriesMax) entries.delete(entries.keys().next().value as string);
-  entries.set(relative, { identity, text });
+function pathsOf(tree: Tree, relative: string): Paths {
+  const file = `${tree.source}/${relative}`;
+  return { file: lookPath(file), folder: lookPath(dirname(file)) };
 }
 
-interface Look {
-  readonly identity: string;
-  readonly absent: boolean;
-  readonly settled: boolean;
+function same({ paths, absent, stamp }: Entry): boolean {
+  const found = lookAt(paths.file);
+  if ((found === "absent") !== absent) return false;
+  const seen = absent ? lookAt(paths.folder) : found;
+  return typeof seen === "object" && stamp.equals(seen.bytes);
 }
 
-/** Undefined for what is neither a regular file nor an absence: that is never kept. */
-function look(tree: Tree, relative: string): Look | undefined {
-  const path = `${tree.source}/${relative}`;
-  try {
-    const facts = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    if (facts?.isFile()) return lookOf("file", facts);
-    if (facts !== undefined) return undefined;
-    const folder = lstatSync(dirname(path), { bigint: true, throwIfNoEntry: false });
-    return folder?.isDirectory() ? lookOf("absent", folder) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function lookOf(kind: "file" | "absent", facts: BigIntStats): Look {
-  const { dev, ino, size, mtimeNs, ctimeNs } = facts;
-  const now = BigInt(Date.now()) * 1_000_000n;
-  return {
-    identity: `${kind} ${dev}:${ino} ${size} ${mtimeNs} ${ctimeNs}`,
-    absent: kind === "absent",
-    settled: ctimeNs + settledNs < now,
-  };
+/** Undefined for what is neither a settled regular file nor an absence: that is never kept. */
+function look(paths: Paths): Omit<Entry, "text"> | undefined {
+  const found = lookAt(paths.file);
+  const absent = found === "absent";
+  const seen = absent ? lookAt(paths.folder) : found;
+  if (typeof seen !== "object" || seen.kind !== (absent ? "folder" : "file")) return undefined;
+  if (seen.changeTime() + settledNs >= BigInt(Date.now()) * 1_000_000n) return undefined;
+  return { paths, absent, stamp: Buffer.from(seen.bytes) };
 }
