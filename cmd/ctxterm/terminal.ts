@@ -4,7 +4,7 @@ import { closeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { coded, fail, quoted } from "../../internal/abi/mod.ts";
 import { note, onInterrupt, parseFlags } from "../../internal/cli/mod.ts";
-import { openPath } from "../../internal/os/mod.ts";
+import { guardProcess, openPath } from "../../internal/os/mod.ts";
 import {
   type ListenPlace,
   openRecording,
@@ -26,6 +26,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { value, words } = parseFlags(argv, flags);
   const place = listenPlace(value);
   const size = { cols: whole(value, "cols", 80), rows: whole(value, "rows", 24) };
+  // What runs in the terminal has this very uid, and may write neither the recording nor to the clients.
+  guardProcess();
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on("SIGTERM", stop);

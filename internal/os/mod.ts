@@ -11,4 +11,5 @@ export * from "./landlock.ts";
 export { SystemError } from "./libc.ts";
 export * from "./peer-process.ts";
 export * from "./process-facts.ts";
+export * from "./process-guard.ts";
 export * from "./terminal-modes.ts";

@@ -290,6 +290,31 @@ describe("a kill of ctxd", () => {
   );
 
   test(
+    "keeps its shell asking the host: whether a tool may run is answered by the next server",
+    async () => {
+      await start(world, { session: "asks", mounts: [workspace()] });
+      const person = new PlainClient(world, "attach", "asks");
+      const runs = async (name: string) => {
+        person.type(`fs.list '{"path":"${name}"}'\r`);
+        await until(`what is in ${name}: ${person.text}`, () =>
+          person.text.includes(`${name}-is-here`),
+        );
+      };
+      for (const name of ["one", "two"]) {
+        mkdirSync(join(world.workspace, name));
+        writeFileSync(join(world.workspace, name, `${name}-is-here`), "");
+      }
+      await runs("one");
+      await world.stop("SIGKILL");
+      await world.serve();
+      await runs("two");
+      person.end();
+      await stop(world, "asks");
+    },
+    slowMs,
+  );
+
+  test(
     "and one that ended meanwhile is found as it ended",
     async () => {
       const end = join(world.workspace, "end");
