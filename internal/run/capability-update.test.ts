@@ -11,8 +11,11 @@ import { MemoryContext, TestWorld } from "./fakes.ts";
 import { UsageSum } from "./usage.ts";
 
 const world = new TestWorld();
-beforeEach(() => world.write("agent/coder.d/policy", "allow coder_t tool:agent.update execute\n"));
-afterAll(() => world.destroy());
+beforeEach(() => {
+  world.reset();
+  world.write("agent/coder.d/policy", "allow coder_t tool:agent.update execute\n");
+});
+afterAll(() => world.close());
 
 const own = { agent: "coder", session: "default", run: "ctx-00000000000000000000000000000001" };
 const update = (change: Partial<UpdateRequest> = {}): UpdateRequest => ({
