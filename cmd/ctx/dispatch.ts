@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   completion: () => import("./completion.ts"),
   doctor: () => import("./doctor.ts"),
   serve: () => import("./serve.ts"),
+  tool: () => import("./tool.ts"),
   which: () => import("./which.ts"),
   "abi conformance": () => import("./abi-conformance.ts"),
   "abi export": () => import("./abi-export.ts"),

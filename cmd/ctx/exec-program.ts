@@ -2,8 +2,9 @@
 // terminal mode the program has this process's streams and its exit status is passed on; in native
 // mode its output is captured, bounded and answered as one result.
 
-import { fail, killGraceMs, toolOutputBytesMax } from "../../internal/abi/mod.ts";
-import { isTerminal, note, onInterrupt, printJson } from "../../internal/cli/mod.ts";
+import { constants } from "node:os";
+import { coded, fail, killGraceMs, toolOutputBytesMax } from "../../internal/abi/mod.ts";
+import { isTerminal, note, onInterrupt } from "../../internal/cli/mod.ts";
 import { answerNative } from "./exec-file-tool.ts";
 import { parseJson, readInput, toolInputBytesMax } from "./exec-input.ts";
 
@@ -19,7 +20,6 @@ interface ShellInput {
 
 export async function runProgramTool(name: string, words: readonly string[]): Promise<number> {
   if (name === "bash" || name === "tmux" || name === "zellij") return runNamed(name, words);
-  if (name === "tsh.config") return printConfig();
   if (name !== "shell.exec") {
     return fail("EHOSTDOWN", `cannot run tool "${name}": only its host can run it`, {
       hint: "let the agent call it",
@@ -117,8 +117,7 @@ async function ended(child: Bun.Subprocess, timeoutMs: number | undefined): Prom
 }
 
 function signalNumber(name: string): number {
-  const common: Record<string, number> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
-  return common[name] ?? 0;
+  return (constants.signals as Readonly<Record<string, number>>)[name] ?? 0;
 }
 
 /** Both outputs of a program as one stream, in the order in which they were written. */
@@ -153,27 +152,39 @@ async function take(stream: unknown): Promise<string> {
 
 /** bash, tmux or zellij of the host system, where it is installed. */
 async function runNamed(name: string, words: readonly string[]): Promise<number> {
+  if (process.env["CTX_TOOL_MODE"] === "native") {
+    return programNative(name, () => readInput(toolInputBytesMax));
+  }
+  const argv = [hostProgram(name), ...words];
+  return inherit({ argv, cwd: process.cwd(), timeoutMs: undefined, separate: false });
+}
+
+/** One native call; whatever keeps it from being done is an answer too. */
+export async function programNative(name: string, input: () => string): Promise<number> {
+  try {
+    return await capture(programInput(name, hostProgram(name), parseJson(input())));
+  } catch (error) {
+    const { code, message, hint } = coded(error);
+    const tail = hint === undefined ? "" : `\nhint: ${hint}`;
+    return answerNative({ status: "error", code, content: `${message} [${code}]${tail}` });
+  }
+}
+
+function hostProgram(name: string): string {
   const program = childPath
     .split(":")
     .map((folder) => `${folder}/${name}`)
     .find((path) => Bun.which(path) !== null);
-  if (program === undefined) {
-    return fail("EHOSTDOWN", `cannot run tool "${name}": ${name} is not installed here`, {
-      hint: `install ${name} on the host`,
-    });
-  }
-  const cwd = process.cwd();
-  const input = { argv: [program, ...words], cwd, timeoutMs: undefined, separate: false };
-  return process.env["CTX_TOOL_MODE"] === "native" ? capture(input) : inherit(input);
+  if (program !== undefined) return program;
+  return fail("EHOSTDOWN", `cannot run tool "${name}": ${name} is not installed here`, {
+    hint: `install ${name} on the host`,
+  });
 }
 
-/** What tsh would use here: the one fact that its configuration holds in this version. */
-function printConfig(): number {
-  const path = process.env["CTX_PATH"] ?? "/ctx/tool";
-  const facts = { ctx_path: path.split(":") };
-  if (process.env["CTX_TOOL_MODE"] === "native") {
-    return answerNative({ status: "ok", content: JSON.stringify(facts) });
-  }
-  printJson(facts);
-  return 0;
+/** The input object of bash, tmux or zellij. Throws EINVAL. */
+function programInput(name: string, program: string, value: unknown): ShellInput {
+  const { args, ...rest } = (value ?? {}) as Record<string, unknown>;
+  const words = Array.isArray(args) && args.every((word) => typeof word === "string");
+  if (!words) return fail("EINVAL", `${name} needs "args": a list of words`);
+  return shellInput({ ...rest, cmd: [program, ...(args as string[])] });
 }

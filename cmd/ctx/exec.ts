@@ -36,6 +36,9 @@ const objectHint = 'name an object by its path, for example "$(ctx which tool fs
 /** Tools that a person may run directly: they do no more than that person's own rights allow. */
 const safeCore: readonly string[] = ["fs.read", "fs.list", "fs.stat", "tsh.config"];
 
+/** Tools that are programs of the host by their own names. */
+const hostPrograms: readonly string[] = ["bash", "tmux", "zellij"];
+
 export interface ObjectName {
   readonly class: "tool" | "agent" | "model";
   readonly name: string;
@@ -75,7 +78,7 @@ export async function run(argv: readonly string[], beyond: Beyond): Promise<numb
   requireRunnerLine(path);
   if (object.class === "agent") return runAgent(object.name, input, beyond.commands);
   if (object.class === "model") return beyond.model(full, object.name, input);
-  return runTool(object.name, input);
+  return runTool(full, object.name, input);
 }
 
 /**
@@ -100,6 +103,14 @@ async function runAwaited(): Promise<number> {
   if (name === "agent.update") {
     requireRunnerLine(path);
     return (await import("./exec-update.ts")).updateNative(input);
+  }
+  if (name === "tsh.config") {
+    requireRunnerLine(path);
+    return (await import("./exec-config.ts")).configNative(path, input);
+  }
+  if (hostPrograms.includes(name)) {
+    requireRunnerLine(path);
+    return (await import("./exec-program.ts")).programNative(name, input);
   }
   return fail("EINVAL", `cannot run ${JSON.stringify(path)}: it is no built-in tool of a sandbox`);
 }
@@ -130,7 +141,7 @@ function openObject(path: string): number {
   }
 }
 
-async function runTool(name: string, input: readonly string[]): Promise<number> {
+async function runTool(path: string, name: string, input: readonly string[]): Promise<number> {
   if (!insideSandbox() && !safeCore.includes(name)) {
     return fail("EACCES", `cannot run tool "${name}": it runs only for an agent, in its sandbox`, {
       hint: `ask an agent with ctx agent send; a person may run ${safeCore.join(", ")}`,
@@ -138,6 +149,7 @@ async function runTool(name: string, input: readonly string[]): Promise<number> 
   }
   if (isBuiltinName(name)) return runFileTool(name, input);
   if (name === "agent.update") return (await import("./exec-update.ts")).runUpdate(input);
+  if (name === "tsh.config") return (await import("./exec-config.ts")).runConfig(path, input);
   const { runProgramTool } = await import("./exec-program.ts");
   return runProgramTool(name, input);
 }

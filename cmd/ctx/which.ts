@@ -34,7 +34,8 @@ export function run(args: Arguments): number {
   return 0;
 }
 
-function candidates(kind: string, name: string): string[] {
+/** Paths of the view where the object may be, in the order in which they count. */
+export function candidates(kind: string, name: string): string[] {
   if (kind === "model") {
     if (parseModelRef(name) === undefined) objectName("model", name);
     return [`model/${name}`];
@@ -54,7 +55,7 @@ function isInView(folder: string): boolean {
 }
 
 /** A model may be an alias, which is a symlink; nothing else may. */
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts?.isSymbolicLink()) return /\/model\/[^/]+$/.test(path);
   return facts?.isFile() === true && (facts.mode & 0o111) !== 0;

@@ -45,6 +45,7 @@ export function viewFolder(folders: GeneratedFolders, tree: Tree, input: ViewInp
     ...input.programs.map((name): GeneratedEntry => program(`bin/${name}`)),
     { kind: "folder", path: "tool" } as const,
     ...input.visible.flatMap(toolEntries),
+    ...shellConfig(tree, input.visible),
     ...input.models.flatMap(modelEntries),
     ...(input.step ? [program(`agent/${input.agent}`)] : []),
     ...controlEntries(tree, input.agent),
@@ -100,6 +101,13 @@ function toolEntries(tool: ToolObject): GeneratedEntry[] {
   ];
 }
 
+/** The bounds of what a session has loaded are shown where the shell that obeys them is. */
+function shellConfig(tree: Tree, visible: readonly ToolObject[]): GeneratedEntry[] {
+  const file = "tool/tsh.d/config";
+  const shell = visible.some(({ viewPath, builtin }) => builtin && viewPath === "/ctx/tool/tsh");
+  return shell ? copied(tree, file) : [];
+}
+
 /** The runner takes class and name from the path; the host makes the call. */
 function modelEntries({ viewPath }: VisibleModel): GeneratedEntry[] {
   const name = /^\/ctx\/model\/([^/.][^/]*\/[^/.][^/]*)$/.exec(viewPath)?.[1];
@@ -112,16 +120,18 @@ function controlEntries(tree: Tree, agent: string): GeneratedEntry[] {
   const folder = `agent/${agent}.d`;
   return [
     { kind: "folder", path: folder },
-    ...readableControls.flatMap((name): GeneratedEntry[] => {
-      try {
-        const bytes = readBeneath(tree.folder, `${folder}/${name}`, controlBytesMax);
-        return [text(`${folder}/${name}`, new TextDecoder().decode(bytes))];
-      } catch (error) {
-        if (coded(error).code === "ENOENT") return [];
-        throw error;
-      }
-    }),
+    ...readableControls.flatMap((name) => copied(tree, `${folder}/${name}`)),
   ];
+}
+
+/** A control as it is in the tree, where it is there. */
+function copied(tree: Tree, path: string): GeneratedEntry[] {
+  try {
+    return [text(path, new TextDecoder().decode(readBeneath(tree.folder, path, controlBytesMax)))];
+  } catch (error) {
+    if (coded(error).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 function homeLink({ agent, homeUid }: ViewInput): GeneratedEntry {

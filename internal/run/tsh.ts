@@ -60,6 +60,10 @@ const positional: Readonly<Record<string, (words: readonly string[]) => unknown>
     rest.length === 0 && content !== undefined && { path, content },
   "fs.replace": ([path, old, text, ...rest]) =>
     rest.length === 0 && text !== undefined && { path, old, new: text },
+  bash: (words) => ({ args: [...words] }),
+  tmux: (words) => ({ args: [...words] }),
+  zellij: (words) => ({ args: [...words] }),
+  "tsh.config": (words) => words.length === 0 && {},
   // One word is a command line for the shell; several are a program and its arguments.
   "shell.exec": (words) => words.length > 0 && { cmd: words.length === 1 ? words[0] : [...words] },
 };
@@ -130,6 +134,7 @@ const usage: Readonly<Record<string, string>> = {
   "fs.stat": "fs.stat PATH",
   "fs.write": "fs.write PATH CONTENT",
   "fs.replace": "fs.replace PATH OLD NEW",
+  "tsh.config": 'tsh.config {"max_loaded_tools":32}',
   "shell.exec": "shell.exec CMD…",
 };
 

@@ -16,6 +16,7 @@ import { gid, isRoot, snapshot, TestTree, uid } from "../../testdata/tree/test-t
 import type { BootstrapOptions } from "./bootstrap.ts";
 import { planTree } from "./bootstrap-plan.ts";
 import { recordPath } from "./bootstrap-record.ts";
+import { hostPrograms } from "./programs.ts";
 
 // Every tree is synced to the disk, which a busy machine makes slow.
 setDefaultTimeout(60_000);
@@ -77,7 +78,7 @@ test("a tree that lacks any one part gets it back", () => {
   const expected = uncut();
   tree.bootstrap();
   const { source, owner } = tree.options();
-  const entries = planTree({ source, owner, groups: [] });
+  const entries = planTree({ source, owner, groups: [], programs: hostPrograms() });
   // Every seventh, and with a folder all that is in it; the next run makes a different choice.
   const start = Math.floor(Math.random() * 7);
   for (const { path } of entries.filter((_, index) => index % 7 === start)) {

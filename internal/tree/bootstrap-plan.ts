@@ -5,7 +5,8 @@
 import type { FileOwner } from "../os/mod.ts";
 import { treeVersion } from "./bootstrap-record.ts";
 import { type BuiltinAgent, builtinAgents, debugModels, promptTemplate } from "./builtin-agents.ts";
-import { type BuiltinTool, servedTools } from "./builtin-tools.ts";
+import type { BuiltinTool } from "./builtin-tool.ts";
+import { toolsOnHost } from "./builtin-tools.ts";
 import { manualFiles } from "./manual.ts";
 import { objectFile } from "./object-file.ts";
 import { programNames } from "./programs.ts";
@@ -43,6 +44,8 @@ export interface PlanInput {
   readonly source: string;
   readonly owner: FileOwner;
   readonly groups: readonly number[];
+  /** Programs of the host that are tools by their own names. */
+  readonly programs: readonly string[];
 }
 
 export const rootEntries = ["status", "bin", "model", "agent", "tool", "home", "shared"] as const;
@@ -54,7 +57,7 @@ export function planTree(input: PlanInput): Entry[] {
     generated("status", `tree_version=${treeVersion}\n`),
     ...models(input),
     folder("tool"),
-    ...servedTools.flatMap((tool) => toolEntries(input, tool)),
+    ...toolsOnHost(input.programs).flatMap((tool) => toolEntries(input, tool)),
     ...home(input),
     folder("agent", "owner"),
     ...builtinAgents.flatMap((agent) => agentEntries(input, agent)),

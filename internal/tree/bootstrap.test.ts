@@ -16,7 +16,9 @@ import { join } from "node:path";
 import { differing, isRoot, snapshot, TestTree } from "../../testdata/tree/test-tree.ts";
 import { planTree } from "./bootstrap-plan.ts";
 import { recordPath } from "./bootstrap-record.ts";
+import { toolsOnHost } from "./builtin-tools.ts";
 import { treeOwner } from "./mod.ts";
+import { hostPrograms } from "./programs.ts";
 
 // Every tree is synced to the disk, which a busy machine makes slow.
 setDefaultTimeout(60_000);
@@ -188,7 +190,8 @@ describe("bootstrap of a tree that is there", () => {
     const moved = join(tree.base, "moved");
     renameSync(tree.source, moved);
     const updated = Object.entries(differing(tree.bootstrap({ source: moved })));
-    expect(updated.length).toBe(13);
+    // The agents, the models, and the tools that this host has.
+    expect(updated.length).toBe(5 + toolsOnHost(hostPrograms()).length);
     expect(new Set(updated.map(([, action]) => action))).toEqual(new Set(["update"]));
     expect(readFileSync(join(moved, "tool/tsh"), "utf8")).toStartWith(`#!${moved}/bin/ctx exec\n`);
   });
@@ -216,7 +219,10 @@ describe("bootstrap of a tree that is there", () => {
 });
 
 test("every path of the plan is there once, below a folder that comes before it", () => {
-  const entries = planTree({ source: "/s", owner: { uid: 1, gid: 1 }, groups: [] });
+  const input = { source: "/s", owner: { uid: 1, gid: 1 }, groups: [] };
+  const entries = planTree({ ...input, programs: ["tmux"] });
+  const paths = entries.map(({ path }) => path);
+  expect(paths.filter((path) => /^tool\/(bash|tmux|zellij)$/.test(path))).toEqual(["tool/tmux"]);
   const seen = new Set(["."]);
   for (const { path } of entries) {
     const parent = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";

@@ -28,7 +28,7 @@ import {
 } from "./bootstrap-record.ts";
 import { runnerLine } from "./object-file.ts";
 import { canonical } from "./places.ts";
-import { findProgram, programNames } from "./programs.ts";
+import { findProgram, hostPrograms, programNames } from "./programs.ts";
 
 export interface BootstrapOptions {
   readonly source: string;
@@ -93,7 +93,8 @@ export function treeOwner(source: string): FileOwner | undefined {
 }
 
 function plan(options: BootstrapOptions, source: string): Entry[] {
-  return planTree({ source, owner: options.owner, groups: options.groups });
+  const { owner, groups } = options;
+  return planTree({ source, owner, groups, programs: hostPrograms() });
 }
 
 function update(

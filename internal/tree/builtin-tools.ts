@@ -3,54 +3,18 @@
 // A tool that is not served yet is not made: an object that does nothing would be a lie.
 
 import { observationBytesMax, updatableControls, updateContentBytesMax } from "../abi/mod.ts";
-
-export interface BuiltinTool {
-  readonly name: string;
-  /** True when this version really runs it; only then does bootstrap make the object. */
-  readonly served: boolean;
-  readonly description: string;
-  /** Descriptive words, no authority: read write exec network. */
-  readonly cap: readonly string[];
-  readonly schema: Readonly<Record<string, unknown>>;
-  /** Policy types that the tool's own policy lets execute it. */
-  readonly subjects: readonly string[];
-}
-
-const everyone = ["architect_t", "coder_t", "reviewer_t"];
-const writers = ["coder_t"];
-
-/** Bytes of one built-in read or listing; what the model is shown of it is cut further. */
-export const builtinOutputBytesMax = 8 * 1024 * 1024;
-
-/** Entries of one listing. Past it the listing ends and says so. */
-export const listEntriesMax = 10_000;
-
-/** Longest time one command may run, in milliseconds. */
-export const commandTimeoutMsMax = 600_000;
-
-const path = (what: string) => ({
-  type: "string",
-  minLength: 1,
-  maxLength: 4096,
-  description: `${what}, absolute or relative to the current folder of the agent. A symlink that leads out of the view is refused.`,
-});
-
-const bytes = (description: string, minimum: number) => ({
-  type: "integer",
-  minimum,
-  maximum: 2 ** 53 - 1,
-  description,
-});
-
-function schema(properties: Record<string, unknown>, required: readonly string[]) {
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    type: "object",
-    properties,
-    required,
-    additionalProperties: false,
-  };
-}
+import { bash, tmux, tshConfig, zellij } from "./builtin-shell-tools.ts";
+import {
+  type BuiltinTool,
+  builtinOutputBytesMax,
+  bytes,
+  commandTimeoutMsMax,
+  everyone,
+  listEntriesMax,
+  path,
+  schema,
+  writers,
+} from "./builtin-tool.ts";
 
 const fsRead: BuiltinTool = {
   name: "fs.read",
@@ -240,15 +204,7 @@ const agentUpdate: BuiltinTool = {
 };
 
 /** Named by the ABI, not served by this version: what each still needs is in its own issue. */
-const later: readonly string[] = [
-  "bash",
-  "tmux",
-  "zellij",
-  "tsh.config",
-  "agent.create",
-  "agent.start",
-  "agent.stop",
-];
+const later: readonly string[] = ["agent.create", "agent.start", "agent.stop"];
 
 export const builtinTools: readonly BuiltinTool[] = [
   fsRead,
@@ -259,6 +215,10 @@ export const builtinTools: readonly BuiltinTool[] = [
   shellExec,
   tsh,
   agentUpdate,
+  bash,
+  tmux,
+  zellij,
+  tshConfig,
   ...later.map((name) => ({
     name,
     served: false,
@@ -270,6 +230,11 @@ export const builtinTools: readonly BuiltinTool[] = [
 ];
 
 export const servedTools: readonly BuiltinTool[] = builtinTools.filter((tool) => tool.served);
+
+/** Those of them that bootstrap makes on a host that has these programs. */
+export function toolsOnHost(programs: readonly string[]): readonly BuiltinTool[] {
+  return servedTools.filter(({ program }) => program === undefined || programs.includes(program));
+}
 
 export function isBuiltinTool(name: string): boolean {
   return servedTools.some((tool) => tool.name === name);

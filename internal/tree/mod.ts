@@ -24,7 +24,8 @@ export {
   bootstrap,
   treeOwner,
 } from "./bootstrap.ts";
-export { type BuiltinTool, builtinTools, isBuiltinTool, servedTools } from "./builtin-tools.ts";
+export type { BuiltinTool } from "./builtin-tool.ts";
+export { builtinTools, isBuiltinTool, servedTools } from "./builtin-tools.ts";
 export { controlAt, readControl, writeControl } from "./control-file.ts";
 export { manualFiles, manualTopics } from "./manual.ts";
 export { materializeModel, modelObjectName } from "./materialize.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { refusal, TestTree } from "../../testdata/tree/test-tree.ts";
+import { toolsOnHost } from "./builtin-tools.ts";
 import {
   agentNames,
   loadAgent,
@@ -10,11 +11,11 @@ import {
   openTree,
   readControl,
   resolveAlias,
-  servedTools,
   type Tree,
   toolNames,
   viewToSource,
 } from "./mod.ts";
+import { hostPrograms } from "./programs.ts";
 
 // Every tree is synced to the disk, which a busy machine makes slow.
 setDefaultTimeout(60_000);
@@ -82,7 +83,11 @@ describe("names", () => {
     } finally {
       for (const name of ["plain", ".hidden", "coder.sock", "linked"]) rmSync(at(`agent/${name}`));
     }
-    expect(toolNames(tree, "/ctx/tool")).toEqual(servedTools.map(({ name }) => name).sort());
+    expect(toolNames(tree, "/ctx/tool")).toEqual(
+      toolsOnHost(hostPrograms())
+        .map(({ name }) => name)
+        .sort(),
+    );
     expect(toolNames(tree, "/ctx/home/1/tool")).toEqual([]);
     expect(toolNames(tree, "/etc")).toEqual([]);
     expect(modelNames(tree)).toEqual(["debug/echo", "debug/script"]);

@@ -21,11 +21,26 @@ import { join } from "node:path";
 import { coded, fail } from "../abi/mod.ts";
 import { openBeneath, temporaryName, throughFolder } from "../os/mod.ts";
 import { factsBeneath, inFolder } from "./beneath.ts";
+import { servedTools } from "./builtin-tools.ts";
 
 export const programNames = ["ctx", "tsh", "ctxterm", "ctxmcp", "ctxd"] as const;
 
 /** Bytes compared at once when a program in the tree may differ from the given one. */
 const compareBytes = 1024 * 1024;
+
+/** Where a sandbox has programs of the host, in the order in which it looks. */
+const hostFolders = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** Which of the host's programs that can be tools are installed where a sandbox sees them. */
+export function hostPrograms(): string[] {
+  const names = servedTools.flatMap(({ program }) => program ?? []);
+  return names.filter((name) => hostFolders.some((folder) => isExecutable(`${folder}/${name}`)));
+}
+
+function isExecutable(path: string): boolean {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts?.isFile() === true && (facts.mode & 0o111) !== 0;
+}
 
 /** The real file of one program. ENOENT when the folder has none. */
 export function findProgram(binaries: string, name: string): { path: string; facts: Stats } {

@@ -98,7 +98,7 @@ describe("loadTool()", () => {
 
   test("counts only an executable regular file below /ctx", () => {
     expect(refusal(() => load("none")).code).toBe("ENOENT");
-    expect(refusal(() => load("tsh.config")).code).toBe("ENOENT");
+    expect(refusal(() => load("agent.create")).code).toBe("ENOENT");
     expect(refusal(() => load("../agent/coder")).code).toBe("EINVAL");
     expect(refusal(() => loadTool(tree, "/usr/bin", "ls")).code).toBe("EINVAL");
     expect(refusal(() => loadTool(tree, "/ctx/absent", "fs.read")).code).toBe("ENOENT");

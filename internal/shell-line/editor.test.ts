@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
   columns,
-  commandsIn,
   complete,
   completionTarget,
   decodeHistory,
@@ -15,14 +14,10 @@ import {
   historyBytesMax,
   historyLinesMax,
   type Key,
-  KeyDecoder,
   layout,
-  lex,
   lineUnitsMax,
   marks,
   nothingDrawn,
-  pasteBytesMax,
-  quoteWord,
   remembered,
   widthOf,
 } from "./mod.ts";
@@ -34,135 +29,6 @@ const typed = (editor: Editor, ...keys: (string | Key)[]) =>
     (at, one) => edit(at, typeof one === "string" ? { kind: "text", text: one } : one).next,
     editor,
   );
-
-describe("words", () => {
-  test("are kept apart by spaces, held together by quotes, and never expanded", () => {
-    const cases: readonly (readonly [string, readonly string[][]])[] = [
-      ["", []],
-      ["  fs.read\tREADME.md ", [["fs.read", "README.md"]]],
-      [`a 'b c' "d \\" e" f\\ g ''`, [["a", "b c", 'd " e', "f g", ""]]],
-      [`say "$HOME \\n" '\\n'`, [["say", "$HOME \\n", "\\n"]]],
-      [
-        "$(id) `id` $HOME *.md ~ a;b | c > d &",
-        [["$(id)", "`id`", "$HOME", "*.md", "~", "a;b", "|", "c", ">", "d", "&"]],
-      ],
-      [`fs.write a '{"path":"x"}'`, [["fs.write", "a", '{"path":"x"}']]],
-      ["one\n\ntwo 'x\ny'\n", [["one"], ["two", "x\ny"]]],
-      ["one \\\ntwo", [["one", "two"]]],
-    ];
-    for (const [line, words] of cases) expect([line, commandsIn(line)]).toEqual([line, [...words]]);
-  });
-
-  test("left open are refused with line and column", () => {
-    expect(() => commandsIn("fs.read 'a")).toThrow(
-      "the quote ' is not closed, at line 1, column 9",
-    );
-    expect(() => commandsIn('a\nb "')).toThrow('the quote " is not closed, at line 2, column 3');
-    expect(() => commandsIn("a \\")).toThrow("nothing follows the backslash, at line 1, column 3");
-  });
-
-  test("quoted are read as themselves", () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (words) => {
-        expect(commandsIn(words.map(quoteWord).join(" "))).toEqual([words]);
-      }),
-    );
-  });
-
-  test("lie where they were typed", () => {
-    const line = " a 'b c'";
-    const [words] = lex(line).commands;
-    expect(words?.map(({ start, end }) => line.slice(start, end))).toEqual(["a", "'b c'"]);
-  });
-});
-
-describe("keys", () => {
-  const all = (text: string) => new KeyDecoder().push(bytes(text));
-
-  test("of a terminal are told apart", () => {
-    const named = (text: string) =>
-      all(text).map((one) => (one.kind === "key" ? one.name : `${one.kind}:${one.text}`));
-    expect(named("aé\r\t\x7f\x01\x1a")).toEqual([
-      "text:a",
-      "text:é",
-      "enter",
-      "tab",
-      "backspace",
-      "ctrl-a",
-      "ctrl-z",
-    ]);
-    expect(named("\x1b[A\x1bOB\x1b[1;5D\x1b[3~\x1b[1;3C\x1b[Z\x1b[H")).toEqual([
-      "up",
-      "down",
-      "word-left",
-      "delete",
-      "word-right",
-      "back-tab",
-      "home",
-    ]);
-    expect(named("\x1bb\x1b\x7f\x1b[<0;1;1M\x1b[99~x")).toEqual([
-      "alt-b",
-      "alt-backspace",
-      "unknown",
-      "unknown",
-      "text:x",
-    ]);
-    expect(named("\x1b[200~a\rb\x1b[A\x1b[201~\r")).toEqual(["paste:a\rb\x1b[A", "enter"]);
-  });
-
-  test("come out the same however their bytes are cut", () => {
-    const parts = [
-      "a",
-      "é",
-      "漢",
-      "👩‍👩‍👧",
-      "\r",
-      "\x1b[A",
-      "\x1bOC",
-      "\x1b[200~x\x1b[2\ny\x1b[201~",
-      "\x1bd",
-    ];
-    const joined = (keys: readonly Key[]) => {
-      const out: string[] = [];
-      for (const one of keys) out.push(one.kind === "key" ? `<${one.name}>` : one.text);
-      return out.join("");
-    };
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom(...parts)),
-        fc.infiniteStream(fc.integer({ min: 1, max: 4 })),
-        (list, cuts) => {
-          const whole = bytes(list.join(""));
-          const decoder = new KeyDecoder();
-          const keys: Key[] = [];
-          for (let at = 0; at < whole.length; ) {
-            const size = cuts.next().value as number;
-            keys.push(...decoder.push(whole.subarray(at, at + size)));
-            at += size;
-          }
-          expect(joined(keys)).toBe(joined(new KeyDecoder().push(whole)));
-          expect(decoder.pending).toBe(false);
-        },
-      ),
-    );
-  });
-
-  test("an escape alone is a key when nothing follows it, and garbage is bounded", () => {
-    const decoder = new KeyDecoder();
-    expect([decoder.push(bytes("\x1b")), decoder.pending, decoder.flush()]).toEqual([
-      [],
-      true,
-      [key("escape")],
-    ]);
-    expect(decoder.push(bytes(`\x1b[${"1;".repeat(500)}`))).toEqual([]);
-    expect(decoder.push(bytes("\r"))).toContainEqual(key("enter"));
-    decoder.push(bytes("\x1b[200~"));
-    for (let n = 0; n < 20; n++) decoder.push(bytes("x".repeat(32 * 1024)));
-    const [paste] = decoder.push(bytes("\x1b[201~"));
-    expect(paste).toMatchObject({ kind: "paste", cut: true });
-    expect(paste?.kind === "paste" && paste.text.length).toBe(pasteBytesMax);
-  });
-});
 
 describe("the editor", () => {
   test("edits by clusters, words and lines", () => {
