@@ -23,12 +23,16 @@ export class SandboxAhead {
   readonly #context: RunContext;
   /** The conversation has used tools. */
   #used: boolean;
+  /** It has called tools without the tool shell, which run in no terminal. */
+  #direct: boolean;
   #over = false;
 
   constructor(options: RunOptions, context: RunContext) {
     this.#options = options;
     this.#context = context;
-    this.#used = context.history().some((item) => item.kind === "tool_call");
+    const calls = context.history().filter((item) => item.kind === "tool_call");
+    this.#used = calls.length > 0;
+    this.#direct = calls.some(({ name }) => name !== tshTool.name);
   }
 
   /** The run is about to begin: its input is on its way to the disk. */
@@ -49,6 +53,7 @@ export class SandboxAhead {
    */
   recording(call: AnswerCall): void {
     this.#used = true;
+    this.#direct ||= call.name !== tshTool.name;
     // The record's own write begins first.
     if (isFileCall(call)) setImmediate(() => this.#prepare({}));
   }
@@ -98,9 +103,11 @@ export class SandboxAhead {
 
   /** With `fileTools` only if the agent is offered any. */
   #prepare({ resting = false, fileTools = false }): void {
-    const { launcher, tree } = this.#options;
+    const { launcher, tree, terminals } = this.#options;
     const { agent, signal } = this.#context;
     if (signal.aborted || this.#over !== resting) return;
+    // Its calls find a sandbox that stands.
+    if (!this.#direct && terminals?.serves(this.#context) && isModelAgent(tree, agent)) return;
     if (!resting && launcher.wake(this.#standby)) return;
     try {
       const controls = loadAgent(tree, agent);
