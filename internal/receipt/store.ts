@@ -122,5 +122,10 @@ function isStamp(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { pid, startTime } = value as Readonly<Record<string, unknown>>;
   // Never 0, 1 or below: a signal to such a number goes to many.
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && /^[0-9]{1,20}$/.test(String(startTime));
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 1 &&
+    typeof startTime === "string" &&
+    /^[0-9]{1,20}$/.test(startTime)
+  );
 }

@@ -102,7 +102,12 @@ function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
 function isStamp(value: unknown): value is ProcessStamp {
   if (typeof value !== "object" || value === null) return false;
   const { pid, startTime } = value as Readonly<Record<string, unknown>>;
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && /^[0-9]{1,20}$/.test(String(startTime));
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 1 &&
+    typeof startTime === "string" &&
+    /^[0-9]{1,20}$/.test(startTime)
+  );
 }
 
 function isByte(value: unknown): value is number {
