@@ -9,17 +9,25 @@ import { medianTimes, type Result, runProgram } from "./measure.ts";
 const rounds = 30;
 const limit = 1.5;
 
-/** An empty program on the hardened base, with the options of every other program. */
-export async function compileEmpty(folder: string): Promise<string> {
+export function compileEmpty(folder: string): Promise<string> {
+  return compileProgram(folder, "empty", "export {};\n");
+}
+
+/** A program of this text on the hardened base, with the options of every other program. */
+export async function compileProgram(
+  folder: string,
+  name: string,
+  source: string,
+): Promise<string> {
   const top = join(dist, "..");
   const cache = join(top, ".cache");
   const base = readdirSync(cache).find((name) => name.startsWith("base-"));
   if (base === undefined) throw new Error("there is no hardened base; run make build");
-  const entry = join(folder, "empty.ts");
-  writeFileSync(entry, "export {};\n");
-  const scratch = join(folder, "scratch");
+  const entry = join(folder, `${name}.ts`);
+  writeFileSync(entry, source);
+  const scratch = join(folder, `scratch-${name}`);
   mkdirSync(scratch);
-  const target = join(folder, "empty");
+  const target = join(folder, name);
   await compile({ top, base: join(cache, base), commit: "bench", entry, scratch, target });
   return target;
 }
