@@ -3,13 +3,7 @@
 
 import { coded, fail } from "../../internal/abi/mod.ts";
 import { escapeLine, note, onInterrupt, reportError } from "../../internal/cli/mod.ts";
-import {
-  commandsIn,
-  marks,
-  pasteMarksOff,
-  pasteMarksOn,
-  quoteWord,
-} from "../../internal/shell-line/mod.ts";
+import { commandsIn, marks, quoteWord } from "../../internal/shell-line/mod.ts";
 import { AgentCalls } from "./agent-calls.ts";
 import { answerWord, exitStatus } from "./answer-word.ts";
 import { terminalSocket } from "./authorize.ts";
@@ -64,9 +58,7 @@ class Shell {
 
   async run(): Promise<number> {
     for (;;) {
-      this.#terminal.write(pasteMarksOn);
       const line = await this.#reader.read();
-      this.#terminal.write(pasteMarksOff);
       if (line.kind === "hangup") return this.#status;
       if (line.kind === "end") await this.#one(["exit"], "exit");
       else await this.#line(line.text);

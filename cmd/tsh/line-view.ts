@@ -11,6 +11,8 @@ import {
   leave,
   marks,
   nothingDrawn,
+  pasteMarksOff,
+  pasteMarksOn,
   widthOf,
 } from "../../internal/shell-line/mod.ts";
 import type { Terminal } from "./terminal.ts";
@@ -34,19 +36,20 @@ export class LineView {
     const prompt = `${marks.prompt}\x1b[1m${name}\x1b[0m${marks.input}`;
     const shown = { prompt, promptWidth: widthOf(name), text: editor.text, cursor: editor.cursor };
     const next = layout(shown, cols, rows);
-    this.#terminal.write(erase(this.#drawn, cols) + draw(next));
+    const first = this.isShown ? "" : pasteMarksOn;
+    this.#terminal.write(first + erase(this.#drawn, cols) + draw(next));
     this.#drawn = next;
   }
 
   /** Takes it off; the cursor is at the start of an empty row. */
   hide(): void {
-    this.#terminal.write(erase(this.#drawn, this.#terminal.size.cols));
+    this.#terminal.write(erase(this.#drawn, this.#terminal.size.cols) + pasteMarksOff);
     this.#drawn = nothingDrawn;
   }
 
   /** Leaves it standing and goes below it. */
   leave(): void {
-    this.#terminal.write(leave(this.#drawn));
+    this.#terminal.write(leave(this.#drawn) + pasteMarksOff);
     this.#drawn = nothingDrawn;
   }
 

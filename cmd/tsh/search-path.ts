@@ -39,18 +39,42 @@ function readStartFile(file: string): string | undefined {
   return parseStartFile(text, file);
 }
 
+/**
+ * Blank lines, comments, and one line CTX_PATH=FOLDER:…, which is read and never run. EINVAL with line
+ * and column for anything else.
+ */
 export function parseStartFile(text: string, file: string): string | undefined {
   let found: string | undefined;
   for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "" || line.startsWith("#")) continue;
-    const place = { file, line: index + 1, column: 1 };
-    const [, value] = /^CTX_PATH=(.*)$/.exec(line) ?? [];
-    if (value === undefined) fail("EINVAL", "only CTX_PATH=FOLDER:… may stand here", { place });
-    if (found !== undefined) fail("EINVAL", "CTX_PATH is set twice", { place });
-    if (!value.split(":").every((folder) => folder.startsWith("/"))) {
-      fail("EINVAL", "CTX_PATH is a list of absolute folders of the view", { place });
+    if (line.trim() === "" || /^\s*#/.test(line)) continue;
+    const refuse = (column: number, reason: string): never =>
+      fail("EINVAL", reason, { place: { file, line: index + 1, column } });
+    const value = line.startsWith(key) ? line.slice(key.length) : undefined;
+    if (value === undefined) {
+      return refuse(wrongAt(line), `only ${key}FOLDER:… may stand here; this is no shell file`);
+    }
+    if (found !== undefined) refuse(1, "CTX_PATH is set twice");
+    let column = key.length + 1;
+    for (const folder of value.split(":")) {
+      const odd = folder.search(/[\s"'`$\\;&|<>()*?[\]{}~\x00-\x1f\x7f]/);
+      if (!folder.startsWith("/")) {
+        refuse(column, `${JSON.stringify(folder)} is not an absolute folder of the view`);
+      }
+      if (odd >= 0) {
+        refuse(column + odd, `${JSON.stringify(folder[odd])} may not be in a folder's path`);
+      }
+      column += folder.length + 1;
     }
     found = value;
   }
   return found;
+}
+
+const key = "CTX_PATH=";
+
+/** Where a line stops being what it could be. */
+function wrongAt(line: string): number {
+  let at = 0;
+  while (at < key.length && line[at] === key[at]) at++;
+  return at + 1;
 }

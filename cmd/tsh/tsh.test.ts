@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError } from "../../internal/abi/mod.ts";
 import { Place } from "../../testdata/cli/program.ts";
@@ -49,12 +49,72 @@ describe("tsh", () => {
     ]);
   });
 
-  test("the start file is data: anything else in it is an error with its line", () => {
-    for (const text of ["export CTX_PATH=/a", "CTX_PATH=/a\nCTX_PATH=/b", "CTX_PATH=a", "$(id)"]) {
-      expect(() => parseStartFile(text, ".tshrc")).toThrow(CodedError);
+  test("the start file is data: anything else in it is an error with line and column", () => {
+    const wrong: readonly (readonly [string, number, number])[] = [
+      ["export CTX_PATH=/a", 1, 1],
+      ["# mine\n\nCTX_PATH=/a\nCTX_PATH=/b", 4, 1],
+      ["CTX_PATH=a", 1, 10],
+      ["CTX_PATH=/a:b", 1, 13],
+      ["CTX_PATH=/a:$(touch /tmp/x)", 1, 13],
+      ["CTX_PATH=/a$(id)", 1, 12],
+      ["CTX_PATH=/a; id", 1, 12],
+      ['CTX_PATH="/a"', 1, 10],
+      ["CTX_PATH=", 1, 10],
+      ["CTX_PAT=/a", 1, 8],
+      ["$(id)", 1, 1],
+    ];
+    for (const [text, line, column] of wrong) {
+      const place = { file: ".tshrc", line, column };
+      expect([text, refusedAt(text)]).toEqual([text, place]);
     }
+    expect(parseStartFile("  # mine\n\nCTX_PATH=/ctx/tool:/ctx/b\n", ".tshrc")).toBe(
+      "/ctx/tool:/ctx/b",
+    );
+  });
+
+  test("with shell syntax in its start file runs nothing and says where", async () => {
+    const home = join(place.base, "shell-home");
+    const trap = join(place.base, "trap");
+    mkdirSync(home);
+    writeFileSync(join(home, ".tshrc"), `CTX_PATH=/ctx/tool:$(touch ${trap})\ntouch ${trap}\n`);
+    const env = { CTX_HOME: home };
+    for (const words of [["tools"], ["which", "fs.read"], ["fs.read", "x"]]) {
+      const { exit, err } = await place.run(["tsh", ...words], { env });
+      expect([exit, err]).toEqual([2, expect.stringContaining(`${home}/.tshrc:1:20: `)]);
+    }
+    expect(existsSync(trap)).toBe(false);
+  });
+
+  test("never touches PATH, however full of traps it is", async () => {
+    const traps = join(place.base, "traps");
+    const trap = join(place.base, "sprung");
+    mkdirSync(traps);
+    for (const name of ["fs.read", "ls", "tools", "sh", "bash", "stty", "ctx", "env"]) {
+      writeFileSync(join(traps, name), `#!/bin/sh\necho ${name} >> ${trap}\n`, { mode: 0o755 });
+    }
+    const env = { PATH: `${traps}:${place.env["PATH"]}`, CTX_CONTROL_SOCKET: "/tmp/none.sock" };
+    for (const name of ["fs.read", "ls", "sh", "bash", "no-such-tool"]) {
+      const { exit, err } = await place.run(["tsh", name, "x"], { env });
+      expect([name, exit, err]).toEqual([
+        name,
+        13,
+        expect.stringContaining("not an agent's terminal"),
+      ]);
+    }
+    const lines = await place.run(["tsh"], { env, input: "ls\nfs.read 'x y'\ntools\nls" });
+    expect([lines.exit, lines.out]).toEqual([13, expect.stringContaining("fs.read")]);
+    expect((await place.run(["tsh", "which", "ls"], { env })).exit).toBe(1);
+    expect(existsSync(trap)).toBe(false);
   });
 });
+
+function refusedAt(text: string): unknown {
+  try {
+    return parseStartFile(text, ".tshrc");
+  } catch (error) {
+    return error instanceof CodedError ? error.place : error;
+  }
+}
 
 describe("the other programs", () => {
   test("say their version and what they do not serve", async () => {

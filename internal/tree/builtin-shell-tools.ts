@@ -65,5 +65,5 @@ export const tshConfig: BuiltinTool = {
     },
     [],
   ),
-  subjects: [],
+  subjects: writers,
 };
