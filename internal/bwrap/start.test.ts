@@ -15,7 +15,9 @@ const holder = new URL("../../testdata/sandbox/hold-launch.ts", import.meta.url)
 const missing = hostProgram("bwrap") === undefined;
 if (missing) console.log("SKIP sandboxes: bubblewrap is not installed");
 
-const killedLaunches = 60;
+const killedLaunches = process.env["CTX_LONG"] === "1" ? 60 : 18;
+/** The moments of a kill repeat after sixteen. */
+const killedBuilds = process.env["CTX_LONG"] === "1" ? 100 : 32;
 const slowMs = 180_000;
 
 const descriptors = () => readdirSync("/proc/self/fd").length;
@@ -123,7 +125,7 @@ describe.skipIf(missing)("startSandbox()", () => {
 
   test("a bubblewrap that is killed while it builds fails its launch at once", async () => {
     let longest = 0;
-    for (let round = 0; round < 100; round += 1) {
+    for (let round = 0; round < killedBuilds; round += 1) {
       const options = launchOptions(plainSpec(base), ["/bin/true"], {
         // The step in which it would leave its child waiting is among the first.
         register: ({ pid }) =>

@@ -26,7 +26,7 @@ const missing = whyNot();
 if (missing !== undefined) console.log(`SKIP sandboxes seen from outside: ${missing}`);
 
 /** Launches killed at a random moment, in all configurations together. */
-const killedLaunches = 60;
+const killedLaunches = process.env["CTX_LONG"] === "1" ? 60 : 12;
 /** Two cores may be busy with other tests; the waits themselves end with what they wait for. */
 const slowMs = 180_000;
 /** Past it a process that should have ended, or begun, counts as one that never will. */

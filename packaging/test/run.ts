@@ -1,8 +1,8 @@
 // Runs the static checks and the test files, each file with the pinned bun in a process of its own,
 // and ends with one line `N passed, N failed, N skipped`, in which a check counts as one test.
 // `run.ts unit` takes the files that need no build, `run.ts all` everything, `run.ts fuzz` those with
-// property tests; with parts of paths after it, only files that have one in theirs, and no check. Files
-// that need the built programs run after the others. Exit status 1 when anything failed.
+// property tests; with parts of paths after it, only files that have one in theirs, and no check. With
+// everything built, tests of commands call the built programs. Exit status 1 when anything failed.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -18,6 +18,19 @@ const fileSecondsMax = long ? 3600 : 240;
 
 /** One test or hook. A busy machine is slow and not wrong, so this only ends what hangs. */
 const testMsMax = long ? 3_600_000 : 120_000;
+
+/**
+ * Parts of the paths of the files that take longest, which begin first: one of them at the end would
+ * run alone.
+ */
+const longFiles = [
+  ...["e2e/many-sessions", "e2e/agents", "launch/outside", "mutants/", "launch/step-crash"],
+  ...["hostile/", "bwrap/start", "e2e/crash", "session/crash", "e2e/terminal", "systemd/"],
+  ...["cmd/ctx/ctx.test", "cmd/ctx/abi.test", "launch/escape", "daemon/", "e2e/", "launch/"],
+];
+
+/** Besides what works there is always something that waits: for a disk, a timeout, a process. */
+const parallel = availableParallelism() + 1;
 
 /** Folders whose tests drive the programs in dist/. */
 const builtFolders = ["testdata/"];
@@ -100,7 +113,8 @@ async function runCheck(argv: readonly string[]): Promise<Running> {
 /** Without what makes bun print less for some callers. */
 function environment(): Record<string, string | undefined> {
   const { CLAUDECODE: _a, REPL_ID: _b, AGENT: _c, ...rest } = process.env;
-  return { ...rest, NO_COLOR: "1" };
+  const built = which === "all" ? { CTX_TEST_PROGRAMS: join(top, "dist") } : {};
+  return { ...rest, ...built, NO_COLOR: "1" };
 }
 
 function withoutPassed(output: string): string {
@@ -122,12 +136,14 @@ function report(file: string, counts: Counts, milliseconds: number): void {
   process.stdout.write(`${mark} ${file}  ${counts.passed} passed${skips}  ${seconds} s\n`);
 }
 
-async function runAll(files: readonly string[], parallel: number): Promise<Running[]> {
-  const waiting = [...files];
+type Work = () => Promise<Running>;
+
+async function runAll(works: readonly Work[]): Promise<Running[]> {
+  const waiting = [...works];
   const done: Running[] = [];
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      done.push(await runFile(file));
+    for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) {
+      done.push(await work());
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
@@ -148,15 +164,18 @@ const hasProperties = (file: string) =>
 const wanted = testFiles()
   .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   .filter((file) => which !== "fuzz" || hasProperties(file));
-const unitFiles = wanted.filter((file) => !needsBuild(file));
-const checked: Running[] = [];
-if (which !== "fuzz" && parts.length === 0) {
-  for (const argv of checks) checked.push(await runCheck(argv));
-}
-const unit = await runAll(unitFiles, availableParallelism());
-const built =
-  which === "all" ? await runAll(wanted.filter(needsBuild), availableParallelism()) : [];
-const results = [...checked, ...unit, ...built];
+const rank = (file: string) => {
+  const at = longFiles.findIndex((part) => file.includes(part));
+  return at < 0 ? longFiles.length : at;
+};
+const files = wanted
+  .filter((file) => which === "all" || !needsBuild(file))
+  .sort((a, b) => rank(a) - rank(b));
+const asked = which !== "fuzz" && parts.length === 0 ? checks : [];
+const results = await runAll([
+  ...asked.map((argv) => () => runCheck(argv)),
+  ...files.map((file) => () => runFile(file)),
+]);
 const total = results.map((one) => one.counts).reduce(add, { passed: 0, failed: 0, skipped: [] });
 for (const { file, counts } of results) {
   for (const line of skipLines(counts.skipped)) process.stdout.write(`skipped: ${file}: ${line}\n`);

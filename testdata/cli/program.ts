@@ -1,4 +1,5 @@
-// Runs the programs from source in a throw-away tree, as a person would call them.
+// Runs the programs in a throw-away tree, as a person would call them: from source, or as they were
+// built, which start six times faster, where CTX_TEST_PROGRAMS names their folder.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -7,6 +8,13 @@ const repository = resolve(import.meta.dir, "../..");
 
 /** Uid of the agents: an ordinary one also when the tests run as root. */
 export const ownerUid = process.getuid?.() === 0 ? 61184 : (process.getuid?.() ?? 0);
+
+/** The start of a command line. */
+function commandOf(program: string): string[] {
+  const built = process.env["CTX_TEST_PROGRAMS"];
+  if (built !== undefined) return [join(built, program)];
+  return [process.execPath, join(repository, "cmd", program, "main.ts")];
+}
 
 export interface Ended {
   readonly exit: number;
@@ -45,8 +53,7 @@ export class Place {
 
   spawn(argv: readonly string[], options: RunOptions = {}) {
     const [program, ...rest] = argv;
-    const main = join(repository, "cmd", program as string, "main.ts");
-    return Bun.spawn([process.execPath, main, ...rest], {
+    return Bun.spawn([...commandOf(program as string), ...rest], {
       cwd: options.cwd ?? this.work,
       env: { ...this.env, ...options.env },
       stdin: options.input === undefined ? "ignore" : new TextEncoder().encode(options.input),
