@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
-import { RawClient } from "./raw-client.ts";
-import { impostor, web } from "./terminal-calls-programs.ts";
+import { impostor, plain, Run, sh, tsh, web } from "./terminal-calls-world.ts";
 import {
   listed,
   mark,
@@ -18,7 +17,7 @@ import {
   stop,
   until,
 } from "./terminal-start-world.ts";
-import { type Frame, isRoot, World } from "./world.ts";
+import { isRoot, World } from "./world.ts";
 
 const world = new World();
 const slowMs = 40_000;
@@ -45,48 +44,9 @@ const workspace = () => `${world.workspace} /workspace rw`;
 const startHere = (session: string, command?: readonly string[]) =>
   start(world, { session, mounts: [workspace()], ...(command === undefined ? {} : { command }) });
 
-const tsh = (...args: string[]) => `@call tsh ${JSON.stringify({ args })}`;
-const sh = (cmd: string, timeout_ms?: number) =>
-  timeout_ms === undefined
-    ? tsh("shell.exec", cmd)
-    : tsh("shell.exec", JSON.stringify({ cmd, timeout_ms }));
-
-let runs = 0;
-
-class Run {
-  readonly client: RawClient;
-
-  constructor(session: string, directives: readonly string[]) {
-    this.client = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
-    runs += 1;
-    const input = [...directives, "@say done"].join("\n");
-    const send = { op: "send", id: `run-${runs}`, session, input, workspace: world.workspace };
-    this.client.send(send);
-  }
-
-  /** What each call of the run came to. */
-  async results(): Promise<{ status: unknown; content: string }[]> {
-    const done = await this.client.until(({ type }) => type === "done");
-    expect(done).toMatchObject({ status: "ok" });
-    this.client.socket.destroy();
-    return this.client.frames
-      .filter(({ type }) => type === "tool_result")
-      .map(({ status, content }) => ({ status, content: `${content}` }));
-  }
-
-  get called(): Promise<Frame | undefined> {
-    return this.client.until(({ type }) => type === "tool_call");
-  }
-}
-
+const run = (session: string, ...directives: string[]) => new Run(world, session, directives);
 const resultsOf = (session: string, ...directives: string[]) =>
-  new Run(session, directives).results();
-
-/** What is shown without what moves the cursor or colours it. */
-function plain(text: string): string {
-  const marks = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[a-zA-Z]/g;
-  return text.replaceAll(marks, "").replaceAll("\r", "");
-}
+  run(session, ...directives).results();
 
 const ask = "curl -sf --unix-socket /tmp/web.sock http://here/";
 
@@ -106,16 +66,17 @@ describe("a run in a terminal with a person", () => {
       const serve = `/usr/bin/python3 /workspace/web.py & until ${ask}; do sleep 0.05; done`;
       const print = `for i in $(seq 1 300); do echo "row-$i-${"=".repeat(40)}-end"; [ $((i % 30)) != 0 ] || sleep 0.03; done`;
       const keep = "tmux -L calls new-session -d -s kept 'sleep 600'; tmux -L calls ls -F '#S'";
-      const run = new Run("default", [
+      const going = run(
+        "default",
         sh(serve),
         sh(print),
         sh(ask),
         tsh("fs.read", "a.txt"),
         sh(keep),
-      ]);
+      );
       await until("rows", () => person.text.includes("row-40-"));
       person.type("at a.txt\r");
-      const results = await run.results();
+      const results = await going.results();
       expect(results.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
       expect(results.map(({ content }) => content)).toEqual([
         "served\n[exit 0]\n",
@@ -128,10 +89,11 @@ describe("a run in a terminal with a person", () => {
       await until("its answer", () =>
         /^\{"path":"a\.txt",.*"size":17.*\}$/m.test(plain(person.text)),
       );
+      const answers = () => plain(person.text).split("the content of a\n").length - 1;
+      expect(answers()).toBe(1);
       person.type("fs.read a.txt\r");
-      await until("the last word", () =>
-        /fs\.read a\.txt\n.*the content of a\n.*> $/s.test(plain(person.text)),
-      );
+      await until("the second answer", () => answers() === 2);
+      await until("a prompt", () => /the content of a\n[^\n]*> $/.test(plain(person.text)));
       await until(
         "the watcher",
         () => watcher.text.length - seen.watcher === person.text.length - seen.person,
@@ -200,23 +162,13 @@ describe("a run in a terminal with a person", () => {
   );
 });
 
-async function cancel(run: Run): Promise<void> {
-  const other = new RawClient(join(world.source, "agent/coder.sock"), world.uid);
-  other.send({ op: "cancel", id: (await run.called)?.run });
-  expect(await run.client.until(({ type }) => type === "done")).toMatchObject({
-    status: "cancelled",
-  });
-  run.client.socket.destroy();
-  other.socket.destroy();
-}
-
 describe("a call ends", () => {
   test(
     "when it is cancelled while it runs, and its program with it",
     async () => {
-      const run = new Run("default", [sh("exec /usr/bin/sleep 611")]);
+      const going = run("default", sh("exec /usr/bin/sleep 611"));
       await until("the sleeper", () => sleepers(world, "611").length === 1);
-      await cancel(run);
+      await going.cancel();
       expect(sleepers(world, "611")).toEqual([]);
     },
     slowMs,
@@ -231,10 +183,10 @@ describe("a call ends", () => {
       await until("the sleeper", () => sleepers(world, "612").length === 1);
       const late = await resultsOf("default", sh("echo too late", 300));
       expect(late).toEqual([{ status: "error", content: expect.stringContaining("foreground") }]);
-      const run = new Run("default", [sh("echo never")]);
-      await cancel(run);
+      const going = run("default", sh("echo never"));
+      await going.cancel();
       expect(sleepers(world, "612").length).toBe(1);
-      const waiting = new Run("default", [sh("echo 'at '''last")]);
+      const waiting = run("default", sh("echo 'at '''last"));
       await waiting.called;
       person.type("\x03");
       expect(await waiting.results()).toEqual([{ status: "ok", content: "at last\n[exit 0]\n" }]);
@@ -248,10 +200,10 @@ describe("a call ends", () => {
     "when the person interrupts it, which the model is told",
     async () => {
       const person = new PlainClient(world, "attach");
-      const run = new Run("default", [sh("echo begun; exec /usr/bin/sleep 613"), sh("echo next")]);
+      const going = run("default", sh("echo begun; exec /usr/bin/sleep 613"), sh("echo next"));
       await until("the sleeper", () => sleepers(world, "613").length === 1);
       person.type("\x03");
-      expect(await run.results()).toEqual([
+      expect(await going.results()).toEqual([
         { status: "error", content: "begun\n[stopped: cancelled at the terminal]\n" },
         { status: "ok", content: "next\n[exit 0]\n" },
       ]);
@@ -277,10 +229,10 @@ describe("a call ends", () => {
     "when the terminal dies under it, as an error; the next one has a sandbox of its own",
     async () => {
       await startHere("dies");
-      const run = new Run("dies", [sh("echo begun; exec /usr/bin/sleep 615"), sh("echo $TERM")]);
+      const going = run("dies", sh("echo begun; exec /usr/bin/sleep 615"), sh("echo $TERM"));
       await until("the sleeper", () => sleepers(world, "615").length === 1);
       await stop(world, "dies");
-      const [lost, next] = await run.results();
+      const [lost, next] = await going.results();
       expect(lost).toEqual({ status: "error", content: expect.stringMatching(/^begun\n\[lost: /) });
       expect(next).toEqual({ status: "ok", content: "dumb\n[exit 0]\n" });
       expect(sleepers(world, "615")).toEqual([]);

@@ -1,4 +1,68 @@
-// Programs that the tests of calls in terminals put into the agent's workspace.
+// A run of scripted calls, and the programs that the tests of calls in terminals put into the agent's
+// workspace.
+
+import { expect } from "bun:test";
+import { join } from "node:path";
+import { RawClient } from "./raw-client.ts";
+import type { Frame, World } from "./world.ts";
+
+/** A line of a script: a call of the tool shell. */
+export const tsh = (...args: string[]) => `@call tsh ${JSON.stringify({ args })}`;
+
+/** The same for a command line. */
+export const sh = (cmd: string, timeout_ms?: number) =>
+  timeout_ms === undefined
+    ? tsh("shell.exec", cmd)
+    : tsh("shell.exec", JSON.stringify({ cmd, timeout_ms }));
+
+let runs = 0;
+
+export class Run {
+  readonly client: RawClient;
+  readonly #world: World;
+
+  constructor(world: World, session: string, directives: readonly string[]) {
+    this.#world = world;
+    this.client = this.#connect();
+    runs += 1;
+    const input = [...directives, "@say done"].join("\n");
+    const send = { op: "send", id: `run-${runs}`, session, input, workspace: world.workspace };
+    this.client.send(send);
+  }
+
+  #connect(): RawClient {
+    return new RawClient(join(this.#world.source, "agent/coder.sock"), this.#world.uid);
+  }
+
+  /** What each call of the run came to. */
+  async results(): Promise<{ status: unknown; content: string }[]> {
+    const done = await this.client.until(({ type }) => type === "done");
+    expect(done).toMatchObject({ status: "ok" });
+    this.client.socket.destroy();
+    return this.client.frames
+      .filter(({ type }) => type === "tool_result")
+      .map(({ status, content }) => ({ status, content: `${content}` }));
+  }
+
+  get called(): Promise<Frame | undefined> {
+    return this.client.until(({ type }) => type === "tool_call");
+  }
+
+  /** Once its first call is made; resolves when the run has ended by it. */
+  async cancel(): Promise<void> {
+    const other = this.#connect().send({ op: "cancel", id: (await this.called)?.run });
+    const done = await this.client.until(({ type }) => type === "done");
+    expect(done).toMatchObject({ status: "cancelled" });
+    this.client.socket.destroy();
+    other.socket.destroy();
+  }
+}
+
+/** What is shown without what moves the cursor or colours it. */
+export function plain(text: string): string {
+  const marks = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[a-zA-Z]/g;
+  return text.replaceAll(marks, "").replaceAll("\r", "");
+}
 
 /** No network is granted, so the server is on a socket of the sandbox. */
 export const web = `
