@@ -23,6 +23,9 @@ import type { Turns } from "./turns.ts";
 /** How long the rest of an escape sequence may take, in milliseconds; then the escape is a key. */
 const escapeMs = 50;
 
+/** UTF-16 units of text that are edited as one; the next key is for what follows. */
+const textUnitsMax = 4096;
+
 /** Names that one listing shows. Past it they are counted. */
 const listedMax = 200;
 
@@ -106,16 +109,11 @@ export class LineReader {
     clearTimeout(this.#escape);
     let changed = false;
     while (this.#done !== undefined && !this.#away) {
-      const key = this.#ahead.shift();
-      if (key === undefined) {
-        const byte = this.#parts.terminal.readKey();
-        if (byte === "end") {
-          this.#done({ kind: "hangup" });
-          return;
-        }
-        if (byte === "none") break;
-        this.#ahead = this.#decoder.push(Uint8Array.of(byte));
-        continue;
+      const key = this.#nextKey();
+      if (key === "none") break;
+      if (key === "end") {
+        this.#done({ kind: "hangup" });
+        return;
       }
       changed = true;
       this.#take(key);
@@ -127,6 +125,24 @@ export class LineReader {
       this.#ahead.push(...this.#decoder.flush());
       this.#pump();
     }, escapeMs);
+  }
+
+  /** Text that came together is one key: a line of many characters is edited once. */
+  #nextKey(): Key | "none" | "end" {
+    let text = "";
+    for (;;) {
+      const [first] = this.#ahead;
+      if (first !== undefined && (first.kind !== "text" || text.length > textUnitsMax)) break;
+      if (first?.kind === "text") {
+        text += first.text;
+        this.#ahead.shift();
+        continue;
+      }
+      const byte = this.#parts.terminal.readKey();
+      if (byte === "none" || byte === "end") return text === "" ? byte : { kind: "text", text };
+      this.#ahead = this.#decoder.push(Uint8Array.of(byte));
+    }
+    return text === "" ? (this.#ahead.shift() as Key) : { kind: "text", text };
   }
 
   #take(key: Key): void {

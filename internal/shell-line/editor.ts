@@ -104,9 +104,9 @@ export function replace(editor: Editor, from: number, to: number, text: string):
 
 /** A combining character that was just typed belongs to what stands before it. */
 function settled(text: string, cursor: number): number {
-  let at = 0;
+  if (/^[\x20-\x7e\n]{0,2}$/.test(text.slice(Math.max(0, cursor - 1), cursor + 1))) return cursor;
   const near = lineStart(text, cursor);
-  at = near;
+  let at = near;
   for (const cluster of clustersOf(text.slice(near))) {
     if (at >= cursor) break;
     at += cluster.length;
