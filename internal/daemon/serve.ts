@@ -63,10 +63,8 @@ async function start(
   undo.push(() => lock.release());
   await refuseForeignServer(tree, folders);
   const services = await createServices(options, tree, folders.tree, given);
-  undo.push(() => {
-    services.sockets.close();
-    void services.terminals.close();
-  });
+  undo.push(() => services.sockets.close());
+  undo.push(() => void services.terminals.close());
   const state: State = {
     options,
     tree,

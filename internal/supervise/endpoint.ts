@@ -2,10 +2,9 @@
 // below its session by which the ABI names it, and the runtime path that clients try after that.
 
 import {
-  chmodSync,
-  chownSync,
   closeSync,
-  lchownSync,
+  fchmodSync,
+  fchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -17,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { coded, fail } from "../abi/mod.ts";
-import { type FileOwner, openBeneath, throughFolder } from "../os/mod.ts";
+import { type FileOwner, openBeneath, openPath, throughFolder } from "../os/mod.ts";
 import { ensureRuntimeFolder, type Places, type Tree } from "../tree/mod.ts";
 import { resourcePath } from "./resource.ts";
 
@@ -71,13 +70,7 @@ export class Endpoint {
     const { places, owner } = this.#of;
     ensureRuntimeFolder(dirname(this.folder), parentMode(places));
     const { folder } = this;
-    try {
-      mkdirSync(folder, { mode: 0o700 });
-      chmodSync(folder, 0o700);
-      if (process.getuid?.() === 0) chownSync(folder, owner.uid, owner.gid);
-    } catch (error) {
-      if (coded(error).code !== "EEXIST") throw error;
-    }
+    if (madeFolder(folder)) giveFolder(folder, owner);
     const facts = lstatSync(folder);
     if (!facts.isDirectory() || facts.uid !== owner.uid || (facts.mode & 0o077) !== 0) {
       fail("EACCES", `cannot use "${folder}": it is not a private folder of uid ${owner.uid}`, {
@@ -105,7 +98,6 @@ export class Endpoint {
       const fresh = throughFolder(folder, `.${socketName}.${process.pid}`);
       if (lstatSync(fresh, { throwIfNoEntry: false })) unlinkSync(fresh);
       symlinkSync(this.socket, fresh);
-      if (process.getuid?.() === 0) lchownSync(fresh, owner.uid, owner.gid);
       renameSync(fresh, alias);
       if (readlinkSync(alias) !== this.socket) {
         fail("EIO", `"${this.alias}" does not lead to the terminal's socket`);
@@ -161,6 +153,27 @@ export class Endpoint {
     } finally {
       closeSync(folder);
     }
+  }
+}
+
+/** False when there is something already. */
+function madeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (coded(error).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function giveFolder(path: string, owner: FileOwner): void {
+  const folder = openPath(path, "folder");
+  try {
+    fchmodSync(folder, 0o700);
+    if (process.getuid?.() === 0) fchownSync(folder, owner.uid, owner.gid);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -5,6 +5,7 @@ import { closeSync } from "node:fs";
 import { coded } from "../abi/mod.ts";
 import { openPath, type ProcessStamp, processFacts } from "../os/mod.ts";
 import { type Connection, firstLine, type LineServer, listenLines } from "../sock/mod.ts";
+import { terminalsMax } from "./bounds.ts";
 import {
   decodeLaunchLine,
   encodeLine,
@@ -15,8 +16,11 @@ import {
   type ServerSays,
 } from "./wire.ts";
 
-/** Launches that talk at a time, over all users. The next one is told `busy` and tries again. */
-const launchConnectionsMax = 4096;
+/** Connections at a time, over all users. Past it the next one is refused and tries again. */
+const launchConnectionsMax = 512;
+
+/** Connections of one uid at a time: its terminals, and as many that end. Past it the same. */
+const launchesOfUserMax = 2 * terminalsMax;
 
 /** What the server has of one launch. */
 export interface LaunchPeer {
@@ -52,6 +56,13 @@ export interface LaunchServer {
 export function openLaunchServer(options: LaunchServerOptions): LaunchServer {
   const folder = openPath(options.runtime, "folder");
   const stopping = new AbortController();
+  const open = new Map<number, number>();
+  const count = (uid: number, by: number) => {
+    const now = (open.get(uid) ?? 0) + by;
+    if (now === 0) open.delete(uid);
+    else open.set(uid, now);
+    return now;
+  };
   let server: LineServer;
   try {
     server = listenLines({
@@ -62,6 +73,10 @@ export function openLaunchServer(options: LaunchServerOptions): LaunchServer {
       ...(options.system ? { mode: 0o666 } : {}),
       refusal: (_code, message) => encodeLine({ type: "refused", message }),
       onConnection(connection) {
+        const { uid } = connection.peer;
+        const many = count(uid, 1) > launchesOfUserMax;
+        void connection.closed.then(() => count(uid, -1));
+        if (many) return connection.destroy();
         void serve(connection, options, stopping.signal).catch((error) => {
           options.onFault(coded(error));
           connection.destroy();

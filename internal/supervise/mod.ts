@@ -3,5 +3,5 @@
 export { createBuiltinSupervisor } from "./builtin.ts";
 export { type LaunchProcessOptions, runLaunch } from "./launch-process.ts";
 export type { TerminalsOptions } from "./options.ts";
-export { createTerminals, terminalsMax } from "./terminals.ts";
+export { createTerminals } from "./terminals.ts";
 export * from "./types.ts";

@@ -7,6 +7,7 @@ import { encodeTerminalPlan, type TerminalPlan } from "../launch/mod.ts";
 import { type ProcessStamp, processFacts } from "../os/mod.ts";
 import type { Receipt, Receipts } from "../receipt/mod.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { livingFacts } from "./facts.ts";
 import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
 import type { LogFields } from "./options.ts";
 import { goneWithin, living } from "./processes.ts";
@@ -74,7 +75,7 @@ export class Terminal {
   }
 
   facts(): TerminalFacts {
-    return factsOf(this.receipt, this.#parts, this.receipt.ready ? "ready" : "starting");
+    return livingFacts(this.receipt, this.#parts);
   }
 
   /** Its capability socket is served from here on. */
@@ -276,22 +277,6 @@ export class Terminal {
 
 export function keyOf(agent: string, session: string): string {
   return `${agent}/${session}`;
-}
-
-export function factsOf(
-  receipt: Receipt,
-  { endpoint, resource }: Pick<TerminalParts, "endpoint" | "resource">,
-  state: "ready" | "starting",
-): TerminalFacts {
-  const { id, agent, session, supervisor, started_at, workspace, unit } = receipt;
-  return {
-    ...{ id, agent, session, state, socket: endpoint.socket, alias: endpoint.alias },
-    ...{ folder: resource.folder, cwd: resource.cwd() },
-    ...(workspace === undefined ? {} : { workspace }),
-    supervisor,
-    ...(unit === undefined ? {} : { unit }),
-    started_at,
-  };
 }
 
 function isSame(a: ProcessStamp, b: ProcessStamp): boolean {

@@ -1,26 +1,23 @@
 // The terminals of one tree. A session has at most one; whoever asks for it at the same time gets the
 // same. A server that comes later finds by their receipts those that an earlier one left.
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError, coded, fail, objectName, sessionName } from "../abi/mod.ts";
-import type { TerminalPlan } from "../launch/mod.ts";
 import { sameProcess } from "../os/mod.ts";
-import { type Receipt, Receipts } from "../receipt/mod.ts";
+import { Receipts } from "../receipt/mod.ts";
 import { ensureRuntimeFolder } from "../tree/mod.ts";
+import { terminalsMax } from "./bounds.ts";
 import { createBuiltinSupervisor } from "./builtin.ts";
 import { Endpoint } from "./endpoint.ts";
+import { pastFacts } from "./facts.ts";
 import { type LaunchServer, openLaunchServer } from "./launch-server.ts";
-import { parseMountLines } from "./mounts.ts";
 import type { TerminalsOptions } from "./options.ts";
-import { Resource, type TerminalMeta } from "./resource.ts";
+import { type Preparation, prepareTerminal } from "./prepare.ts";
+import { Resource } from "./resource.ts";
 import { keyOf, Terminal, type TerminalParts } from "./terminal.ts";
 import type { StartTerminal, Supervisor, TerminalFacts, Terminals } from "./types.ts";
 import { launchSocketName } from "./wire.ts";
-
-/** Terminals of one user that live at a time. Past it `busy`. */
-export const terminalsMax = 8;
 
 /** From the start of the launch to a ready terminal. Past it ETIMEDOUT and nothing is left. */
 const startMsMax = 45_000;
@@ -29,6 +26,8 @@ const startMsMax = 45_000;
 export async function createTerminals(options: TerminalsOptions): Promise<Terminals> {
   const { runtime, places, log } = options;
   const supervisors = [...options.supervisors, createBuiltinSupervisor()];
+  // A stop believes what a receipt says.
+  ensureRuntimeFolder(join(runtime, "receipt"), 0o700);
   const receipts = new Receipts(join(runtime, "receipt"));
   const controls = join(runtime, "terminal-control");
   ensureRuntimeFolder(controls, places.mode === "system" ? 0o711 : 0o700);
@@ -58,6 +57,8 @@ export async function createTerminals(options: TerminalsOptions): Promise<Termin
     },
   };
 }
+
+type OwnParts = Pick<TerminalParts, "endpoint" | "resource" | "supervisor">;
 
 class Service {
   readonly #options: TerminalsOptions;
@@ -108,8 +109,10 @@ class Service {
     const { view, owner } = this.#options.view(request.agent);
     const supervisor = await this.#supervisor(owner.uid);
     this.#refuseMany(owner.uid);
-    const prepared = this.#prepare(request, supervisor, view, owner);
-    return await this.#launch(prepared, supervisor);
+    const [options, controls] = [this.#options, this.#controls];
+    return await this.#launch(
+      prepareTerminal({ options, request, supervisor, view, owner, controls }),
+    );
   }
 
   #refuseMany(uid: number): void {
@@ -127,52 +130,10 @@ class Service {
     return fail("EHOSTDOWN", "nobody on this host can supervise a terminal");
   }
 
-  #prepare(
-    { agent, session, cwd, mounts, command }: StartTerminal,
-    supervisor: Supervisor,
-    view: ReturnType<TerminalsOptions["view"]>["view"],
-    owner: ReturnType<TerminalsOptions["view"]>["owner"],
-  ): Prepared {
-    const { tree, places, runtime, planner, now } = this.#options;
-    const generation = randomBytes(16).toString("hex");
-    const id = `terminal-${agent}-${session}`;
-    const endpoint = new Endpoint({ tree, places, runtime, owner, agent, session });
-    const resource = new Resource(tree, owner, agent, session);
-    const control = this.#makeControl(generation, owner.uid);
-    try {
-      const added = parseMountLines(mounts);
-      const named = { ...view, agent, session, control, mounts: added, command };
-      const plan = planner.planTerminal({ ...named, ...(cwd === undefined ? {} : { cwd }) });
-      const { workspace } = plan;
-      const started_at = now().toISOString();
-      const receipt: Receipt = {
-        ...{ kind: "terminal", id, agent, session, scope: "private", owner: owner.uid },
-        ...{ generation, supervisor: supervisor.name, socket: endpoint.socket, control },
-        folder: resource.folder,
-        ...(workspace === undefined ? {} : { workspace }),
-        ...{ view: plan.view, ready: false, started_at },
-      };
-      const meta: TerminalMeta = {
-        ...{ kind: "terminal", id, agent, session, scope: "private", generation },
-        ...{ command: command ?? ["/ctx/bin/tsh"], workspace: workspace ?? null, mounts },
-        ...{ supervisor: supervisor.name, unit: null, socket: endpoint.socket },
-        ...{ started_at, ended_at: null, signal: null },
-      };
-      endpoint.prepare();
-      const undo = resource.begin(meta, plan.launch.spec.cwd);
-      const terminal = new Terminal(receipt, this.#parts({ endpoint, resource, supervisor }), plan);
-      return { terminal, plan, undo, identity: view.controls };
-    } catch (error) {
-      endpoint.withdraw();
-      rmSync(control, { recursive: true, force: true });
-      throw error;
-    }
-  }
-
-  async #launch(prepared: Prepared, supervisor: Supervisor): Promise<TerminalFacts> {
-    const { terminal, undo, identity } = prepared;
+  async #launch(prepared: Preparation): Promise<TerminalFacts> {
+    const { receipt, plan, supervisor, identity, undo } = prepared;
     const { log, ctxd, runtime, limits } = this.#options;
-    const { receipt } = terminal;
+    const terminal = new Terminal(receipt, this.#parts(prepared), plan);
     this.#live.set(terminal.key, terminal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
@@ -206,7 +167,7 @@ class Service {
       if ((await Promise.race([terminal.risen.promise, late])) === "ready") return terminal.facts();
       // It ran and is over, before anybody looked.
       await terminal.ended.promise;
-      return this.#past(receipt);
+      return pastFacts(this.#options, receipt);
     } catch (error) {
       await terminal.abandon(undo);
       throw error;
@@ -222,45 +183,13 @@ class Service {
       const starting = receipt.ready ? undefined : this.#starting.get(terminal.key);
       const { cwd } = terminal.facts();
       await terminal.stop();
-      if ((await starting?.catch(() => "none")) !== "none") return this.#past(receipt);
+      if ((await starting?.catch(() => "none")) !== "none")
+        return pastFacts(this.#options, receipt);
       // It never was: what the resource says is of one before.
       return { ...terminal.facts(), cwd, state: "exited" };
     }
     const { owner } = this.#options.view(agent);
-    const resource = new Resource(this.#options.tree, owner, agent, session);
-    const meta = resource.meta();
-    if (meta === undefined) {
-      fail("ENOENT", `session "${session}" of agent "${agent}" has no terminal`, {
-        hint: `start one with ctx agent start ${agent} --session ${session}`,
-      });
-    }
-    return this.#past({ ...meta, agent, session, owner: owner.uid });
-  }
-
-  /** What the resource says of one that is over. */
-  #past(of: Pick<Receipt, "agent" | "session" | "owner">): TerminalFacts {
-    const { tree, places, runtime, ownerOf } = this.#options;
-    const { agent, session } = of;
-    const owner = ownerOf(of.owner);
-    const resource = new Resource(tree, owner, agent, session);
-    const endpoint = new Endpoint({ tree, places, runtime, owner, agent, session });
-    const meta = resource.meta();
-    if (meta === undefined) fail("ECANCELED", "the terminal was stopped while it started");
-    const status = resource.status();
-    const { workspace, unit, ended_at, signal, started_at } = meta;
-    return {
-      ...{ id: `terminal-${agent}-${session}`, agent, session },
-      state: resource.state() === "exited" ? "exited" : "lost",
-      ...(status === undefined ? {} : { status }),
-      ...(signal === null ? {} : { signal }),
-      ...{ socket: endpoint.socket, alias: endpoint.alias, folder: resource.folder },
-      cwd: resource.cwd(),
-      ...(workspace === null ? {} : { workspace }),
-      supervisor: meta.supervisor === "systemd" ? "systemd" : "builtin",
-      ...(unit === null ? {} : { unit }),
-      started_at,
-      ...(ended_at === null ? {} : { ended_at }),
-    };
+    return pastFacts(this.#options, { agent, session, owner: owner.uid });
   }
 
   /** Finds by receipt what an earlier server left: what lives goes on, what is gone is written down. */
@@ -285,11 +214,11 @@ class Service {
       const resource = new Resource(tree, owner, agent, session);
       const terminal = new Terminal(receipt, this.#parts({ endpoint, resource, supervisor }));
       this.#live.set(terminal.key, terminal);
-      try {
-        await this.#resume(terminal);
-      } catch (error) {
+      const resumed = this.#resume(terminal).catch((error) => {
         log("receipt.failed", { id: receipt.id, message: coded(error).message });
-      }
+      });
+      // An end may take its time; whoever asks for that terminal waits for it.
+      if (!terminal.isStopping) await resumed;
     }
   }
 
@@ -306,25 +235,16 @@ class Service {
     await terminal.stop();
   }
 
-  #parts(own: Pick<TerminalParts, "endpoint" | "resource" | "supervisor">): TerminalParts {
+  #parts({ endpoint, resource, supervisor }: OwnParts): TerminalParts {
     const { service, now, log } = this.#options;
     return {
-      ...own,
-      ...{ receipts: this.#receipts, service, now, log },
+      ...{ endpoint, resource, supervisor, receipts: this.#receipts, service, now, log },
       isTaken: (id, by) =>
         [...this.#live.values()].some((one) => one !== by && one.receipt.id === id),
       over: (terminal) => {
         if (this.#live.get(terminal.key) === terminal) this.#live.delete(terminal.key);
       },
     };
-  }
-
-  /** The folder that the sandbox sees at /run/cortexfs; a new one, since an old one may be bound yet. */
-  #makeControl(generation: string, uid: number): string {
-    const path = join(this.#controls, generation);
-    mkdirSync(path);
-    chmodSync(path, uid === process.geteuid?.() ? 0o700 : 0o711);
-    return path;
   }
 
   async close(): Promise<void> {
@@ -334,13 +254,6 @@ class Service {
     await Promise.allSettled([...this.#starting.values()]);
     await Promise.allSettled([...this.#live.values()].map((terminal) => terminal.letGo()));
   }
-}
-
-interface Prepared {
-  readonly terminal: Terminal;
-  readonly plan: TerminalPlan;
-  readonly undo: () => void;
-  readonly identity: { readonly gid: number; readonly groups: readonly number[] };
 }
 
 function isAlive({ receipt: { launch, root } }: Terminal): boolean {

@@ -1,7 +1,15 @@
 // What the tests of starting and stopping terminals need beside a world: requests on the agent's
 // socket, what a terminal's files say, and a client of its socket that knows only the plain form.
 
-import { closeSync, constants, existsSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { asUid, RawClient } from "./raw-client.ts";
@@ -152,3 +160,29 @@ export function sleepers(world: World, seconds: string): number[] {
   const { stdout } = Bun.spawnSync(["pgrep", "-u", `${world.uid}`, "-f", line]);
   return stdout.toString().split("\n").filter(Boolean).map(Number);
 }
+
+export interface Stamp {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** The processes that the receipt names. */
+export function receiptOf(world: World, session: string): { readonly [process: string]: Stamp } {
+  return JSON.parse(readFileSync(receiptPath(world, session), "utf8"));
+}
+
+export function receiptPath(world: World, session: string): string {
+  const run = join(world.base, "run");
+  const tree = readdirSync(run).find((name) => name.startsWith("tree-")) ?? "";
+  return join(run, tree, "receipt", `coder@${session}.json`);
+}
+
+export async function stopAll(world: World): Promise<void> {
+  const all = await listed(world);
+  await Promise.all(all.map(({ id }) => stop(world, id.replace("terminal-coder-", ""))));
+}
+
+export const sh = (script: string) => ["/bin/sh", "-c", script];
+
+/** Stays until it is told to end. */
+export const wait = "exec /usr/bin/sleep 600";

@@ -3,7 +3,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -21,12 +20,16 @@ import {
   listed,
   mark,
   PlainClient,
+  receiptPath,
   recordsOf,
+  sh,
   shown,
   sleepers,
   start,
   stop,
+  stopAll,
   until,
+  wait,
 } from "./terminal-start-world.ts";
 import { isRoot, World } from "./world.ts";
 
@@ -42,7 +45,7 @@ beforeAll(async () => {
 }, slowMs);
 
 afterAll(async () => {
-  for (const { id } of await listed(world)) await stop(world, id.replace("terminal-coder-", ""));
+  await stopAll(world);
   const left = await leftoversAfterGrace(world);
   await world.destroy();
   // The server's own processes are root's, so that every one of the uid is a leftover.
@@ -50,19 +53,6 @@ afterAll(async () => {
 }, slowMs);
 
 const workspace = () => `${world.workspace} /workspace rw`;
-const sh = (script: string) => ["/bin/sh", "-c", script];
-/** Stays until it is told to end. */
-const wait = "exec /usr/bin/sleep 600";
-
-function receipt(session = "default"): Record<string, { pid: number; startTime: string }> {
-  return JSON.parse(readFileSync(receiptPath(session), "utf8"));
-}
-
-function receiptPath(session: string): string {
-  const run = join(world.base, "run");
-  const tree = readdirSync(run).find((name) => name.startsWith("tree-")) ?? "";
-  return join(run, tree, "receipt", `coder@${session}.json`);
-}
 
 describe("a terminal that was started", () => {
   const script = [
@@ -168,7 +158,7 @@ describe("a terminal that was started", () => {
     expect(ended.status).toBeGreaterThan(128);
     expect(await listed(world)).toEqual([]);
     expect(sleepers(world, "600")).toEqual([]);
-    expect(existsSync(receiptPath("default"))).toBe(false);
+    expect(existsSync(receiptPath(world, "default"))).toBe(false);
     expect(lstatSync(ended.alias, { throwIfNoEntry: false })).toBeUndefined();
     expect([fileOf(world, "state"), fileOf(world, "status")]).toEqual([
       "exited",
@@ -222,7 +212,7 @@ test.each([
     expect(fileOf(world, "status", session)).toBe(`${status}`);
     const last = recordsOf(world, session).at(-1);
     expect([last?.type, last?.status, last?.signal]).toEqual(["process.exit", status, signal]);
-    await until("the server's word", () => !existsSync(receiptPath(session)));
+    await until("the server's word", () => !existsSync(receiptPath(world, session)));
     const told = await stop(world, session);
     expect([told.state, told.status, told.signal]).toEqual(["exited", status, signal]);
   },
@@ -259,7 +249,7 @@ describe("a start that fails names the cause and leaves nothing:", () => {
     expect(frames).toEqual([expect.objectContaining({ type: "error", code })]);
     expect(frames[0]?.["message"]).toContain(words);
     expect(existsSync(world.sessionFolder("none"))).toBe(false);
-    expect(existsSync(receiptPath("none"))).toBe(false);
+    expect(existsSync(receiptPath(world, "none"))).toBe(false);
   });
 
   test("a session without a terminal cannot be stopped", async () => {
@@ -267,116 +257,6 @@ describe("a start that fails names the cause and leaves nothing:", () => {
     expect(frames).toEqual([expect.objectContaining({ type: "error", code: "ENOENT" })]);
   });
 });
-
-describe("a kill of ctxd", () => {
-  const script = `(/usr/bin/setsid /usr/bin/sleep 603 & ); echo "<here=$$>"; ${wait}`;
-
-  test(
-    "leaves the terminal, which the next server finds, serves and stops",
-    async () => {
-      const before = await start(world, { session: "stays", command: sh(script) });
-      await mark(world, "here", "stays");
-      await world.stop("SIGKILL");
-      const watcher = new PlainClient(world, "watch", "stays");
-      await until("the screen without a server", () => watcher.text.includes("<here="));
-      watcher.end();
-      await world.serve();
-      expect(await listed(world)).toEqual([before]);
-      expect(await start(world, { session: "stays" })).toEqual(before);
-      expect(await stop(world, "stays")).toMatchObject({ state: "exited" });
-      expect(sleepers(world, "60[03]")).toEqual([]);
-    },
-    slowMs,
-  );
-
-  test(
-    "keeps its shell asking the host: whether a tool may run is answered by the next server",
-    async () => {
-      await start(world, { session: "asks", mounts: [workspace()] });
-      const person = new PlainClient(world, "attach", "asks");
-      const runs = async (name: string) => {
-        person.type(`fs.list '{"path":"${name}"}'\r`);
-        await until(`what is in ${name}: ${person.text}`, () =>
-          person.text.includes(`${name}-is-here`),
-        );
-      };
-      for (const name of ["one", "two"]) {
-        mkdirSync(join(world.workspace, name));
-        writeFileSync(join(world.workspace, name, `${name}-is-here`), "");
-      }
-      await runs("one");
-      await world.stop("SIGKILL");
-      await world.serve();
-      await runs("two");
-      person.end();
-      await stop(world, "asks");
-    },
-    slowMs,
-  );
-
-  test(
-    "and one that ended meanwhile is found as it ended",
-    async () => {
-      const end = join(world.workspace, "end");
-      const waits = `while ! test -e /workspace/end; do /usr/bin/sleep 0.02; done; exit 5`;
-      await start(world, { session: "ends", mounts: [workspace()], command: sh(waits) });
-      await world.stop("SIGKILL");
-      writeFileSync(end, "");
-      if (isRoot) chownSync(end, world.uid, world.uid);
-      await until("its end", () => fileOf(world, "state", "ends") === "exited");
-      await world.serve();
-      expect(await listed(world)).toEqual([]);
-      expect(await stop(world, "ends")).toMatchObject({ state: "exited", status: 5 });
-      expect(existsSync(receiptPath("ends"))).toBe(false);
-    },
-    slowMs,
-  );
-
-  test(
-    "whose receipts name pids that others have by now ends nobody",
-    async () => {
-      await start(world, { session: "other", command: sh(wait) });
-      const named = receipt("other");
-      await world.stop("SIGKILL");
-      const launch = named["launch"] as { pid: number };
-      process.kill(launch.pid, "SIGKILL");
-      await until("its end", () => sleepers(world, "600").length === 0);
-      const innocent = Bun.spawn(["sleep", "604"]);
-      try {
-        const stamp = { pid: innocent.pid, startTime: "1" };
-        const stale = { ...named, launch: stamp, root: stamp, init: stamp };
-        writeFileSync(receiptPath("other"), JSON.stringify(stale));
-        await world.serve();
-        expect(innocent.exitCode).toBeNull();
-        expect(existsSync(receiptPath("other"))).toBe(false);
-        expect(await stop(world, "other")).toMatchObject({ state: "lost" });
-      } finally {
-        innocent.kill();
-      }
-    },
-    slowMs,
-  );
-});
-
-test(
-  "a kill of the launch ends all inside, and the terminal is lost",
-  async () => {
-    const script = `(/usr/bin/setsid /usr/bin/sleep 605 & ); ${wait}`;
-    await start(world, { session: "killed", command: sh(script) });
-    await until("the daemon", () => sleepers(world, "605").length > 0);
-    process.kill((receipt("killed")["launch"] as { pid: number }).pid, "SIGKILL");
-    await until("the end of all", () => sleepers(world, "60[05]").length === 0);
-    await until("the word of it", () => fileOf(world, "state", "killed") === "lost");
-    await until("the receipt's end", () => !existsSync(receiptPath("killed")));
-    expect(await listed(world)).toEqual([]);
-    // And there is room for the next one.
-    expect(await start(world, { session: "killed", command: sh(wait) })).toMatchObject({
-      state: "ready",
-    });
-    await stop(world, "killed");
-  },
-  slowMs,
-);
 
 test(
   "a user has at most eight terminals",
