@@ -4,7 +4,6 @@
 import { closeSync, readdirSync, unlinkSync } from "node:fs";
 import { coded, fail } from "../abi/mod.ts";
 import { openPath, readBeneath, replaceFile, throughFolder } from "../os/mod.ts";
-import { ensureRuntimeFolder } from "../tree/mod.ts";
 import type { Receipt } from "./types.ts";
 
 /** One receipt. Past it the file is no receipt of ours. */
@@ -25,9 +24,8 @@ export interface BrokenReceipt {
 export class Receipts {
   readonly #folder: number;
 
-  /** Makes `path`, 0700 and the server's own. Throws EACCES for a folder that is not. */
+  /** `path` is a folder that only the server can use; whoever makes it has seen to that. */
   constructor(path: string) {
-    ensureRuntimeFolder(path, 0o700);
     this.#folder = openPath(path, "folder");
   }
 
