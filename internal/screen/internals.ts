@@ -43,7 +43,7 @@ export interface ScreenBuffer {
   readonly savedCurAttrData: Attributes;
   readonly savedCharset: Charset;
   readonly tabs: Readonly<Record<number, boolean>>;
-  readonly lines: { get(index: number): Line | undefined };
+  readonly lines: { readonly length: number; get(index: number): Line | undefined };
 }
 
 /** Parameters of a control sequence as its handler gets them; may be changed in place. */

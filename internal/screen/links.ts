@@ -65,9 +65,10 @@ export class Links {
 }
 
 function eachCell({ lines }: ScreenBuffer, cell: Cell, visit: (cell: Cell) => void): void {
-  for (let y = 0; ; y++) {
+  // The list is a ring: past its end it begins again.
+  for (let y = 0; y < lines.length; y++) {
     const line = lines.get(y);
-    if (line === undefined) return;
+    if (line === undefined) continue;
     for (let x = 0; x < line.length; x++) visit(line.loadCell(x, cell));
   }
 }

@@ -152,7 +152,8 @@ class FollowedScreen implements Screen {
   }
 
   #keepEarly(bytes: Uint8Array): void {
-    this.#early.push(bytes.slice());
+    // Not `slice`: of a Buffer that is a view of the caller's memory.
+    this.#early.push(new Uint8Array(bytes));
     this.#earlyBytes += bytes.length;
     while (this.#earlyBytes > earlyBytesMax) {
       const oldest = this.#early.findIndex((happened) => happened instanceof Uint8Array);

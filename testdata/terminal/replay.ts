@@ -62,6 +62,18 @@ export async function faultsOfSnapshot(recording: Recording, cut: number): Promi
   return faults;
 }
 
+/** What differs between a terminal that was given only the snapshot and another one. */
+export function faultsAgainst(
+  snapshot: { bytes: Uint8Array; cols: number; rows: number },
+  wanted: Reference,
+): string[] {
+  const joined = createReference(snapshot.cols, snapshot.rows);
+  joined.write(snapshot.bytes);
+  const faults = differences(joined, wanted);
+  joined.close();
+  return faults;
+}
+
 function differences(got: Reference, wanted: Reference, isBlind = false): string[] {
   const found: string[] = [];
   const seen = (reference: Reference) => {
