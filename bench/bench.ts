@@ -12,6 +12,7 @@ import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
 import { startRatios } from "./start.ts";
 import { stepRatios } from "./step.ts";
+import { terminalResults } from "./terminal.ts";
 import { memoryAfterTurns, wholeSend } from "./turn.ts";
 
 const model = startModelServer({ mode: "script", instant: true });
@@ -37,6 +38,7 @@ try {
   await choose("debug/script");
   for (const result of await toolCallRatios(world)) within = print(result) && within;
   for (const result of await answerTimes(world)) within = print(result) && within;
+  for (const result of await terminalResults()) within = print(result) && within;
 } finally {
   await world.destroy();
   await model.stop();
