@@ -79,7 +79,7 @@ export class AgentCalls {
     }
     const line = call.line.map(quoteWord).join(" ");
     reader.stepAside();
-    terminal.write(`${marks.prompt}${callSign}${marks.input}${escapeLine(line)}\r\n`);
+    terminal.write(`${marks.prompt}${callSign}${marks.input}${escapeLine(line)}\n`);
     terminal.write(marks.output(line));
     const run = new CallRun(call, {
       show: (bytes) => terminal.writeBytes(bytes),
@@ -92,7 +92,7 @@ export class AgentCalls {
     };
     this.#stops.set(call.id, stop);
     const release = onInterrupt(() => {
-      terminal.write("^C\r\n");
+      terminal.write("^C\n");
       stop("cancelled");
     });
     const timer = setTimeout(() => stop("timeout"), call.timeout_ms);
@@ -114,9 +114,9 @@ export class AgentCalls {
     stopped?: Stop,
   ) {
     const { terminal } = this.#parts;
-    if (!run.atLineStart) terminal.write("\r\n");
+    if (!run.atLineStart) terminal.write("\n");
     const said = ended.message ?? (stopped === undefined ? undefined : told[stopped]);
-    if (said !== undefined) terminal.write(`\x1b[2m[${escapeLine(said)}]\x1b[0m\r\n`);
+    if (said !== undefined) terminal.write(`\x1b[2m[${escapeLine(said)}]\x1b[0m\n`);
     const status = ended.exit ?? (ended.signal === undefined ? 126 : 128 + ended.signal);
     terminal.write(`\x1b[0m${marks.end(status)}`);
   }
