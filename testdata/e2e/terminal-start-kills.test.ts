@@ -131,6 +131,28 @@ describe("a kill of ctxd", () => {
   );
 });
 
+/** Milliseconds into a start: before, while and after its sandbox is made. */
+const moments =
+  process.env["CTX_LONG"] === "1" ? [5, 20, 50, 100, 150, 200, 300, 400, 600] : [30, 250];
+
+test.each(moments)(
+  "a server that is killed %d ms into a start leaves a terminal that is ready, or nothing that lives",
+  async (ms) => {
+    const session = `cut-${ms}`;
+    const started = start(world, { session, command: sh(wait) }).catch(() => undefined);
+    await Bun.sleep(ms);
+    await world.stop("SIGKILL");
+    await started;
+    await world.serve();
+    const [found] = await listed(world);
+    if (found !== undefined) expect(await stop(world, session)).toMatchObject({ state: "exited" });
+    await until("the end of all", () => sleepers(world, "600").length === 0);
+    expect(await listed(world)).toEqual([]);
+    expect(existsSync(receiptPath(world, session))).toBe(false);
+  },
+  slowMs,
+);
+
 test(
   "a kill of the launch ends all inside, and the terminal is lost",
   async () => {
