@@ -36,11 +36,13 @@ export async function startRatios(world: World): Promise<Result[]> {
   const empty = await compileEmpty(world.base);
   const ctx = join(dist, "ctx");
   const env = world.env;
-  const [bare = 0, version = 0, status = 0] = await medianTimes(
+  const tsh = join(dist, "tsh");
+  const [bare = 0, version = 0, status = 0, shell = 0] = await medianTimes(
     [
       async () => void (await runProgram([empty], { env })),
       async () => void (await runProgram([ctx, "--version"], { env })),
       async () => void (await runProgram([ctx, "status"], { env })),
+      async () => void (await runProgram([tsh, "--version"], { env })),
     ],
     rounds,
   );
@@ -59,6 +61,13 @@ export async function startRatios(world: World): Promise<Result[]> {
       limit,
       unit: "times",
       detail: detail(status),
+    },
+    {
+      name: "tsh --version / empty program",
+      value: shell / bare,
+      limit: limit,
+      unit: "times",
+      detail: detail(shell),
     },
   ];
 }

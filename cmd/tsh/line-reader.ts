@@ -60,6 +60,9 @@ export class LineReader {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#view = new LineView(parts.terminal);
+    // A signal from elsewhere: the terminal's own keys do not signal while a line is edited. It stays
+    // below all others, since a line can begin to be read while a call runs that Ctrl-C cancels.
+    onInterrupt(() => this.#perform({ kind: "abandon" }));
     process.on("SIGIO", () => this.#pump());
     process.on("SIGWINCH", () => {
       if (this.#view.isShown) this.#view.show(this.#editor);
@@ -70,11 +73,8 @@ export class LineReader {
     const { terminal, history } = this.#parts;
     this.#editor = freshEditor(history.lines, this.#editor.cut);
     const { promise, resolve } = Promise.withResolvers<Line>();
-    // A signal from elsewhere: the terminal's own keys do not signal while a line is edited.
-    const release = onInterrupt(() => this.#perform({ kind: "abandon" }));
     this.#done = (line) => {
       this.#done = undefined;
-      release();
       resolve(line);
     };
     if (this.#away) return promise;
@@ -164,7 +164,7 @@ export class LineReader {
         this.#done?.({ kind: "end" });
         return;
       case "abandon":
-        if (!this.#view.isShown) return;
+        if (this.#done === undefined || !this.#view.isShown) return;
         this.#settle("^C");
         this.#editor = freshEditor(history.lines, this.#editor.cut);
         this.#view.show(this.#editor);
