@@ -45,9 +45,12 @@ export class HostLink {
     await this.#connection?.send(encodeLine(message));
   }
 
-  /** From now on a server that goes away is waited for; `again` is what a new one is told then. */
-  persist(again: () => LaunchSays | undefined): void {
-    void this.#keep(again);
+  /**
+   * From now on a server that goes away is waited for; `again` is what a new one is told then. `alone`
+   * is called as often as there is none.
+   */
+  persist(again: () => LaunchSays, alone: () => void): void {
+    void this.#keep(again, alone);
   }
 
   /** Tells the last word, if anybody listens, and lets go. */
@@ -71,7 +74,7 @@ export class HostLink {
     await this.say({ type, version: terminalPlanVersion, ticket: this.#ticket });
   }
 
-  async #keep(again: () => LaunchSays | undefined): Promise<void> {
+  async #keep(again: () => LaunchSays, alone: () => void): Promise<void> {
     let pause = reconnectMsMin;
     for (;;) {
       // A server says nothing more; what comes or ends is only waited for.
@@ -83,12 +86,12 @@ export class HostLink {
       pause = Math.min(pause * 2, reconnectMsMax);
       try {
         await this.#connect("again");
-        const message = again();
-        if (message !== undefined) await this.say(message);
+        await this.say(again());
         pause = reconnectMsMin;
       } catch (error) {
         if (!(error instanceof CodedError)) throw error;
         this.#connection = undefined;
+        alone();
       }
     }
   }

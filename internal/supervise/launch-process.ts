@@ -2,7 +2,7 @@
 // the socket outside, hands it in, keeps the recording where the agent cannot write, and says at the
 // end how it ended. It runs as the agent's uid, so all of its files are the owner's.
 
-import { closeSync, fstatSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync } from "node:fs";
 import { coded, fail, killGraceMs } from "../abi/mod.ts";
 import { stopJanitor } from "../bwrap/mod.ts";
 import { decodeTerminalPlan, type RunningTerminal, startTerminal } from "../launch/mod.ts";
@@ -117,7 +117,13 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
     const first = await Promise.race([socketAnswers(folder), ended.promise]);
     if (first === "answers") {
       answers = true;
-      link.persist(() => ({ type: "answers" }));
+      // Without its socket, as when the whole runtime folder went at a logout, nobody can join the
+      // terminal any more, and without its receipt nobody can stop it.
+      const alone = () => {
+        if (lstatSync(throughFolder(folder, socketName), { throwIfNoEntry: false })) return;
+        stop();
+      };
+      link.persist(() => ({ type: "answers" }), alone);
       await link.say({ type: "answers" });
     }
     const status = await terminal.exited;

@@ -2,7 +2,7 @@
 // own end while nobody looks.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
 import {
@@ -130,6 +130,22 @@ describe("a kill of ctxd", () => {
     slowMs,
   );
 });
+
+test(
+  "a terminal whose runtime folder went with its server ends by itself",
+  async () => {
+    const lonely = new World();
+    await lonely.bootstrap();
+    await lonely.serve();
+    await start(lonely, { command: sh(wait) });
+    await lonely.stop("SIGKILL");
+    rmSync(join(lonely.base, "run"), { recursive: true });
+    await until("its end", () => fileOf(lonely, "state") === "exited");
+    expect(sleepers(lonely, "600")).toEqual([]);
+    await lonely.destroy();
+  },
+  slowMs,
+);
 
 /** Milliseconds into a start: before, while and after its sandbox is made. */
 const moments =
