@@ -26,7 +26,8 @@ Options:
   --set KEY=VALUE    a setting over those of ctxd.conf: record=arguments|digest,
                      root_agents=deny|allow, model_steps, launches_parallel,
                      session_idle_ms, tool_timeout_ms, step_timeout_ms,
-                     approval_timeout_ms
+                     approval_timeout_ms; for terminals under systemd, 0 for none:
+                     terminal_memory_mib, terminal_tasks, terminal_cpu_percent
   --foreground       stay in the foreground; it always does, for units that say so
 
 Examples:

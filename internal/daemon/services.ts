@@ -6,7 +6,7 @@ import { authorize, type Question, type Server, visibleTools } from "../authorit
 import type { AgentControls } from "../control/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
 import { usableModels } from "../run/mod.ts";
-import type { Supervisor, TerminalView } from "../supervise/mod.ts";
+import type { SuperviseLimits, Supervisor, TerminalView } from "../supervise/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { fileOwner } from "./agents.ts";
 import { faultFields, type Log } from "./log.ts";
@@ -84,12 +84,21 @@ export async function createServices(
   const terminals = await parts.createTerminals({
     ...{ tree, places, runtime, planner: launcher, ctxd, service, log },
     supervisors: [await systemd(places.uid, login)],
-    limits: {},
+    limits: terminalLimits(settings),
     view: (agent) => viewAndOwner(tree, server, agent),
     ownerOf: (uid) => fileOwner(tree, { owner: uid, gid: uid }),
     now: () => new Date(),
   });
   return { server, launcher, sessions, sockets, service, terminals };
+}
+
+function terminalLimits(settings: Settings): SuperviseLimits {
+  const { terminalMemoryMib, terminalTasks, terminalCpuPercent } = settings;
+  return {
+    ...(terminalMemoryMib === 0 ? {} : { memoryBytesMax: terminalMemoryMib * 1024 * 1024 }),
+    ...(terminalTasks === 0 ? {} : { tasksMax: terminalTasks }),
+    ...(terminalCpuPercent === 0 ? {} : { cpuPercentMax: terminalCpuPercent }),
+  };
 }
 
 async function systemd(uid: number, env: ServicesOptions["login"] & object): Promise<Supervisor> {

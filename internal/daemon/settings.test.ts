@@ -19,7 +19,8 @@ describe("parseSettings()", () => {
   test("reads every key over the defaults, with comments and blank lines", () => {
     const text =
       "# host\nrecord=digest\n\nroot_agents=allow\nmodel_steps=8\nlaunches_parallel=2\n" +
-      "session_idle_ms=1000\ntool_timeout_ms=5000\nstep_timeout_ms=700\napproval_timeout_ms=900\n";
+      "session_idle_ms=1000\ntool_timeout_ms=5000\nstep_timeout_ms=700\napproval_timeout_ms=900\n" +
+      "terminal_memory_mib=512\nterminal_tasks=0\nterminal_cpu_percent=150\n";
     expect(parseSettings(text, "ctxd.conf")).toEqual({
       record: "digest",
       rootAgents: true,
@@ -29,6 +30,9 @@ describe("parseSettings()", () => {
       toolTimeoutMs: 5000,
       stepTimeoutMs: 700,
       approvalTimeoutMs: 900,
+      terminalMemoryMib: 512,
+      terminalTasks: 0,
+      terminalCpuPercent: 150,
     });
     expect(parseSettings("", "ctxd.conf")).toEqual(defaultSettings);
   });

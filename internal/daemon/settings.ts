@@ -21,6 +21,14 @@ export interface Settings {
   readonly stepTimeoutMs: number;
   /** Time a call waits for approval. Past it the call is denied: ETIMEDOUT. */
   readonly approvalTimeoutMs: number;
+  /**
+   * What one terminal may use where systemd runs it and has the cgroup controller; 0 sets no limit.
+   * Past the memory the kernel kills in it, past the tasks a fork fails, past the percents of one
+   * processor it waits.
+   */
+  readonly terminalMemoryMib: number;
+  readonly terminalTasks: number;
+  readonly terminalCpuPercent: number;
 }
 
 export const defaultSettings: Settings = {
@@ -32,6 +40,10 @@ export const defaultSettings: Settings = {
   toolTimeoutMs: 120_000,
   stepTimeoutMs: 600_000,
   approvalTimeoutMs: 120_000,
+  terminalMemoryMib: 8192,
+  // Beside the 256 processes of its sandbox: their threads, and those of the programs around it.
+  terminalTasks: 4096,
+  terminalCpuPercent: 0,
 };
 
 /** A reader gives the part of the settings that a value stands for, or says what is wrong. */
@@ -46,6 +58,9 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["tool_timeout_ms", count("toolTimeoutMs", 100, 86_400_000)],
   ["step_timeout_ms", count("stepTimeoutMs", 100, 86_400_000)],
   ["approval_timeout_ms", count("approvalTimeoutMs", 100, 86_400_000)],
+  ["terminal_memory_mib", count("terminalMemoryMib", 0, 16_777_216)],
+  ["terminal_tasks", count("terminalTasks", 0, 1_000_000)],
+  ["terminal_cpu_percent", count("terminalCpuPercent", 0, 102_400)],
 ]);
 
 export const settingKeys: readonly string[] = [...readers.keys()];
