@@ -6,104 +6,34 @@
 
 import type { Code } from "../abi/mod.ts";
 import {
-  clientFarewellMs,
-  clientInputBytesMax,
-  clientQueueBytesHardMax,
-  clientQueueBytesMax,
-  clientStallMs,
-  joinQueueBytesMax,
-} from "./client-limits.ts";
-import { ClientQueue } from "./client-queue.ts";
+  type Client,
+  decidingSize,
+  lateness,
+  newClient,
+  queueFrame,
+  queueOutput,
+  queueSnapshot,
+} from "./client.ts";
+import type { ClientId, ClientsEffect, ClientsEvent } from "./client-events.ts";
+import { ClientInput } from "./client-input.ts";
+import { clientFarewellMs, joinQueueBytesMax } from "./client-limits.ts";
 import type { FirstLine } from "./first-line.ts";
-import {
-  encodeTerminalFrame,
-  type TerminalServerFrame,
-  terminalFrameHeader,
-  terminalServerFrameBytesMax,
-} from "./frames.ts";
-
-export type ClientId = number;
-
-export type ClientsEvent =
-  | { kind: "join"; client: ClientId; first: FirstLine; nowMs: number }
-  /** Output of the terminal. The bytes are kept and must not change any more. */
-  | { kind: "data"; bytes: Uint8Array; nowMs: number }
-  /** Answers the effect `snapshot` of this generation; stands for all output before `position`. */
-  | { kind: "snapshot"; generation: number; position: number; shot: Snapshot; nowMs: number }
-  | { kind: "taken"; client: ClientId; bytes: number; nowMs: number }
-  /** One whole write of a client. */
-  | { kind: "input"; client: ClientId; bytes: Uint8Array }
-  /** The emulator's answer to what a program asked of its terminal. */
-  | { kind: "answer"; bytes: Uint8Array }
-  /** The terminal took what it was given last. */
-  | { kind: "written" }
-  | { kind: "size"; client: ClientId; cols: number; rows: number; nowMs: number }
-  | { kind: "ping"; client: ClientId; bytes: Uint8Array; nowMs: number }
-  /** A client's mistake: it is told and let go. */
-  | { kind: "refuse"; client: ClientId; code: Code; message: string; nowMs: number }
-  | { kind: "leave"; client: ClientId }
-  | { kind: "tick"; nowMs: number }
-  | { kind: "exit"; status: number; signal: number; nowMs: number };
-
-export interface Snapshot {
-  readonly bytes: Uint8Array;
-  readonly approximate: boolean;
-  readonly cols: number;
-  readonly rows: number;
-}
-
-export type ClientsEffect =
-  /** Write what `head` gives. */
-  | { kind: "flush"; client: ClientId }
-  /** Close it once all of `head` is written; its input counts no more. */
-  | { kind: "finish"; client: ClientId }
-  /** Cut it now. The machine has forgotten it. */
-  | { kind: "cut"; client: ClientId }
-  /** For the log: this client was let go, and why. */
-  | { kind: "dropped"; client: ClientId; code: Code; message: string }
-  | { kind: "snapshot"; generation: number }
-  | { kind: "resize"; cols: number; rows: number }
-  /** Give these bytes to the terminal, then say `written`. */
-  | { kind: "write"; bytes: Uint8Array }
-  | { kind: "pause"; client: ClientId }
-  | { kind: "resume"; client: ClientId }
-  /** Whether the emulator answers what programs ask of a terminal. */
-  | { kind: "answering"; on: boolean };
-
-interface Client {
-  readonly id: ClientId;
-  readonly first: FirstLine;
-  readonly queue: ClientQueue;
-  state: "waiting" | "active" | "ending";
-  /** Position of the stream at which it began to wait. */
-  joined: number;
-  size: { cols: number; rows: number } | undefined;
-  /** Number of its last act among all acts; the highest is the most recent. */
-  active: number;
-  inputBytes: number;
-  paused: boolean;
-  endsAtMs: number;
-}
+import { encodeTerminalFrame, type TerminalServerFrame } from "./frames.ts";
+import { JoinLog } from "./join-log.ts";
 
 export class TerminalClients {
   #clients = new Map<ClientId, Client>();
   #cols: number;
   #rows: number;
-  #position = 0;
   #acts = 0;
   /** Counts what makes a snapshot under way useless: changes of size, overruns. */
   #generation = 0;
-  #asked = false;
-  /** Output since the oldest of those who wait joined. */
-  #since: Uint8Array[] = [];
-  #sinceBytes = 0;
-  /** Whole writes in the order in which they came; answers belong to no client. */
-  #input: { client: ClientId | undefined; bytes: Uint8Array }[] = [];
-  #answerBytes = 0;
-  #writing = false;
+  readonly #log = new JoinLog();
+  readonly #input = new ClientInput();
   #answering = true;
   #exit: { status: number; signal: number } | undefined;
   #effects: ClientsEffect[] = [];
+  #nowMs = 0;
 
   constructor(size: { readonly cols: number; readonly rows: number }) {
     this.#cols = size.cols;
@@ -116,7 +46,7 @@ export class TerminalClients {
 
   /** Bytes of output so far. */
   get position(): number {
-    return this.#position;
+    return this.#log.position;
   }
 
   get count(): number {
@@ -125,7 +55,7 @@ export class TerminalClients {
 
   /** The most that waits for any client; all queues share one stream. */
   get queuedBytes(): number {
-    let most = this.#sinceBytes;
+    let most = this.#log.bytes;
     for (const { queue } of this.#clients.values()) most = Math.max(most, queue.bytes);
     return most;
   }
@@ -155,6 +85,7 @@ export class TerminalClients {
   }
 
   step(event: ClientsEvent): ClientsEffect[] {
+    if ("nowMs" in event) this.#nowMs = event.nowMs;
     this.#take(event);
     const effects = this.#effects;
     this.#effects = [];
@@ -162,12 +93,13 @@ export class TerminalClients {
   }
 
   #take(event: ClientsEvent): void {
-    if (event.kind === "data") this.#data(event.bytes, event.nowMs);
+    if (event.kind === "data") this.#data(event.bytes);
     else if (event.kind === "join") this.#join(event.client, event.first);
     else if (event.kind === "snapshot") this.#snapshot(event);
-    else if (event.kind === "answer") this.#answered(event.bytes);
-    else if (event.kind === "written") this.#written();
-    else if (event.kind === "tick") this.#tick(event.nowMs);
+    else if (event.kind === "written") this.#effects.push(...this.#input.written());
+    else if (event.kind === "answer") {
+      if (this.#answering) this.#effects.push(...this.#input.answered(event.bytes));
+    } else if (event.kind === "tick") this.#tick();
     else if (event.kind === "exit") this.#exited(event);
     else {
       const client = this.#clients.get(event.client);
@@ -176,22 +108,19 @@ export class TerminalClients {
   }
 
   #ofClient(client: Client, event: Extract<ClientsEvent, { client: ClientId }>): void {
-    if (event.kind === "taken") this.#taken(client, event.bytes, event.nowMs);
+    if (event.kind === "taken") this.#taken(client, event.bytes);
     else if (event.kind === "leave") this.#forget(client);
     else if (client.state === "ending") return;
     else if (event.kind === "input") this.#typed(client, event.bytes);
     else if (event.kind === "size") this.#sized(client, event);
-    else if (event.kind === "refuse") this.#drop(client, event.code, event.message, event.nowMs);
+    else if (event.kind === "refuse") this.#drop(client, event.code, event.message);
     else if (event.kind === "ping" && client.first.framed) {
-      this.#send(client, { type: "ping", data: event.bytes }, event.nowMs);
+      this.#send(client, { type: "ping", data: event.bytes });
     }
   }
 
   #join(id: ClientId, first: FirstLine): void {
-    const client: Client = {
-      ...{ id, first, queue: new ClientQueue(), state: "waiting", joined: this.#position },
-      ...{ size: undefined, active: 0, inputBytes: 0, paused: false, endsAtMs: Infinity },
-    };
+    const client = newClient(id, first, this.#log.position);
     if (first.mode === "attach") client.active = ++this.#acts;
     this.#clients.set(id, client);
     this.#ask();
@@ -199,106 +128,66 @@ export class TerminalClients {
   }
 
   #ask(): void {
-    if (this.#asked) return;
-    this.#asked = true;
+    if (this.#log.keeping) return;
+    this.#log.keeping = true;
     this.#effects.push({ kind: "snapshot", generation: this.#generation });
   }
 
-  #data(bytes: Uint8Array, nowMs: number): void {
-    this.#position += bytes.length;
-    let header: Uint8Array | undefined;
+  #data(bytes: Uint8Array): void {
+    let framed: Uint8Array | undefined;
     for (const client of [...this.#clients.values()]) {
-      if (client.state === "active") this.#dropLate(client, nowMs);
+      if (client.state === "active") this.#dropLate(client);
       if (client.state !== "active") continue;
-      if (client.first.framed) {
-        header ??= terminalFrameHeader("data", bytes.length);
-        client.queue.push(header, nowMs);
-      }
-      client.queue.push(bytes, nowMs);
+      // One copy for all framed clients: a header of its own would cost each a write of its own.
+      if (client.first.framed) framed ??= encodeTerminalFrame({ type: "data", data: bytes });
+      client.queue.push(client.first.framed ? (framed ?? bytes) : bytes, this.#nowMs);
       this.#effects.push({ kind: "flush", client: client.id });
     }
-    if (this.#asked) this.#keepForJoiners(bytes);
-  }
-
-  #keepForJoiners(bytes: Uint8Array): void {
-    this.#since.push(bytes);
-    this.#sinceBytes += bytes.length;
-    if (this.#sinceBytes <= joinQueueBytesMax) return;
-    this.#restart();
+    this.#log.push(bytes);
+    if (this.#log.bytes > joinQueueBytesMax) this.#restart();
   }
 
   /** The snapshot under way can no longer be continued from; a newer one can. */
   #restart(): void {
     this.#generation++;
-    this.#since = [];
-    this.#sinceBytes = 0;
+    const { position } = this.#log;
+    this.#log.cutTo(position);
     for (const client of this.#clients.values()) {
-      if (client.state === "waiting") client.joined = this.#position;
+      if (client.state === "waiting") client.joined = position;
     }
-    if (this.#asked) this.#effects.push({ kind: "snapshot", generation: this.#generation });
+    if (this.#log.keeping) this.#effects.push({ kind: "snapshot", generation: this.#generation });
   }
 
   #snapshot(event: Extract<ClientsEvent, { kind: "snapshot" }>): void {
     if (event.generation !== this.#generation) return;
-    const { position, shot, nowMs } = event;
-    const parts = this.#after(position);
+    const { position, shot } = event;
+    const parts = this.#log.after(position);
     let left = false;
     for (const client of this.#clients.values()) {
       if (client.state !== "waiting") continue;
       if (client.joined > position) left = true;
-      else this.#admit(client, shot, parts, nowMs);
+      else {
+        client.state = "active";
+        queueSnapshot(client, shot, this.#nowMs);
+        for (const part of parts) queueOutput(client, part, this.#nowMs);
+        this.#effects.push({ kind: "flush", client: client.id });
+        this.#end(client);
+      }
     }
-    this.#asked = false;
+    this.#log.cutTo(left ? position : this.#log.position);
+    this.#log.keeping = false;
     if (left) this.#ask();
-    this.#since = left ? parts : [];
-    this.#sinceBytes = left ? this.#position - position : 0;
-  }
-
-  /** What was put out from this position on. */
-  #after(position: number): Uint8Array[] {
-    let skip = Math.max(this.#sinceBytes - (this.#position - position), 0);
-    const parts: Uint8Array[] = [];
-    for (const part of this.#since) {
-      if (skip < part.length) parts.push(skip > 0 ? part.subarray(skip) : part);
-      skip = Math.max(skip - part.length, 0);
-    }
-    return parts;
-  }
-
-  #admit(client: Client, shot: Snapshot, parts: readonly Uint8Array[], nowMs: number): void {
-    client.state = "active";
-    const { bytes: data, ...facts } = shot;
-    if (client.first.framed) {
-      const fits = data.subarray(0, terminalServerFrameBytesMax - 5);
-      this.#queue(client, { type: "snapshot", ...facts, data: fits }, nowMs);
-      this.#part(client, data.subarray(fits.length), nowMs);
-    } else {
-      client.queue.push(data, nowMs);
-    }
-    for (const part of parts) this.#part(client, part, nowMs);
-    this.#effects.push({ kind: "flush", client: client.id });
-    if (this.#exit !== undefined) this.#end(client, nowMs);
-  }
-
-  #part(client: Client, bytes: Uint8Array, nowMs: number): void {
-    if (bytes.length === 0) return;
-    if (client.first.framed) client.queue.push(terminalFrameHeader("data", bytes.length), nowMs);
-    client.queue.push(bytes, nowMs);
-  }
-
-  #queue(client: Client, frame: TerminalServerFrame, nowMs: number): void {
-    client.queue.push(encodeTerminalFrame(frame), nowMs);
   }
 
   /** A frame beside the stream; nothing may come before a client's snapshot. */
-  #send(client: Client, frame: TerminalServerFrame, nowMs: number): void {
+  #send(client: Client, frame: TerminalServerFrame): void {
     if (client.state === "waiting") return;
-    this.#queue(client, frame, nowMs);
+    queueFrame(client, frame, this.#nowMs);
     this.#effects.push({ kind: "flush", client: client.id });
   }
 
-  #taken(client: Client, bytes: number, nowMs: number): void {
-    client.queue.taken(bytes, nowMs);
+  #taken(client: Client, bytes: number): void {
+    client.queue.taken(bytes, this.#nowMs);
     if (client.state !== "ending" || client.queue.bytes > 0) return;
     this.#effects.push({ kind: "finish", client: client.id });
   }
@@ -307,74 +196,31 @@ export class TerminalClients {
     if (client.first.mode !== "attach" || bytes.length === 0) return;
     client.active = ++this.#acts;
     this.#resize();
-    client.inputBytes += bytes.length;
-    this.#input.push({ client: client.id, bytes });
-    if (client.inputBytes > clientInputBytesMax && !client.paused) {
-      client.paused = true;
-      this.#effects.push({ kind: "pause", client: client.id });
-    }
-    this.#next();
+    this.#effects.push(...this.#input.typed(client.id, bytes));
   }
 
-  /** Who asks without reading the answers gets no more of them than a client may type. */
-  #answered(bytes: Uint8Array): void {
-    if (!this.#answering || this.#answerBytes + bytes.length > clientInputBytesMax) return;
-    this.#answerBytes += bytes.length;
-    this.#input.push({ client: undefined, bytes });
-    this.#next();
-  }
-
-  #next(): void {
-    if (this.#writing) return;
-    const next = this.#input[0];
-    if (next === undefined) return;
-    this.#writing = true;
-    this.#effects.push({ kind: "write", bytes: next.bytes });
-  }
-
-  #written(): void {
-    const done = this.#input.shift();
-    this.#writing = false;
-    if (done === undefined) return;
-    if (done.client === undefined) this.#answerBytes -= done.bytes.length;
-    const client = done.client === undefined ? undefined : this.#clients.get(done.client);
-    if (client !== undefined) {
-      client.inputBytes -= done.bytes.length;
-      if (client.paused && client.inputBytes <= clientInputBytesMax / 2) {
-        client.paused = false;
-        this.#effects.push({ kind: "resume", client: client.id });
-      }
-    }
-    this.#next();
-  }
-
-  #sized(client: Client, event: { cols: number; rows: number; nowMs: number }): void {
+  #sized(client: Client, event: { cols: number; rows: number }): void {
     if (client.first.mode !== "attach") return;
     client.size = { cols: event.cols, rows: event.rows };
     client.active = ++this.#acts;
-    this.#resize(event.nowMs);
+    this.#resize();
   }
 
-  /** The size of the attached client that did something last, of those that told one. */
-  #resize(nowMs = 0): void {
-    let latest: Client | undefined;
-    for (const client of this.#clients.values()) {
-      if (client.size === undefined || client.state === "ending") continue;
-      if (latest === undefined || client.active > latest.active) latest = client;
-    }
-    const size = latest?.size;
+  #resize(): void {
+    if (this.#exit !== undefined) return;
+    const size = decidingSize(this.#clients.values());
     if (size === undefined || (size.cols === this.#cols && size.rows === this.#rows)) return;
     this.#cols = size.cols;
     this.#rows = size.rows;
     this.#effects.push({ kind: "resize", ...size });
     for (const client of this.#clients.values()) {
       if (client.state !== "active" || !client.first.framed) continue;
-      this.#send(client, { type: "resize", ...size }, nowMs);
+      this.#send(client, { type: "resize", ...size });
     }
     this.#restart();
   }
 
-  #drop(client: Client, code: Code, message: string, nowMs: number): void {
+  #drop(client: Client, code: Code, message: string): void {
     if (code === "slow_consumer") client.queue.cut();
     this.#effects.push({ kind: "dropped", client: client.id, code, message });
     if (!client.first.framed) {
@@ -382,20 +228,20 @@ export class TerminalClients {
       this.#forget(client);
       return;
     }
-    this.#queue(client, { type: "error", code, message }, nowMs);
-    this.#finish(client, nowMs + clientFarewellMs);
+    queueFrame(client, { type: "error", code, message }, this.#nowMs);
+    this.#finish(client);
   }
 
-  #end(client: Client, nowMs: number): void {
+  #end(client: Client): void {
     if (this.#exit === undefined) return;
-    if (client.first.framed) this.#queue(client, { type: "exit", ...this.#exit }, nowMs);
-    this.#finish(client, nowMs + clientFarewellMs);
+    if (client.first.framed) queueFrame(client, { type: "exit", ...this.#exit }, this.#nowMs);
+    this.#finish(client);
     if (client.queue.bytes === 0) this.#effects.push({ kind: "finish", client: client.id });
   }
 
-  #finish(client: Client, endsAtMs: number): void {
+  #finish(client: Client): void {
     client.state = "ending";
-    client.endsAtMs = endsAtMs;
+    client.endsAtMs = this.#nowMs + clientFarewellMs;
     this.#release();
     this.#effects.push({ kind: "flush", client: client.id });
   }
@@ -403,6 +249,7 @@ export class TerminalClients {
   #forget(client: Client): void {
     this.#clients.delete(client.id);
     client.queue.clear();
+    this.#input.left(client.id);
     this.#release();
   }
 
@@ -422,32 +269,27 @@ export class TerminalClients {
     this.#effects.push({ kind: "answering", on: this.#answering });
   }
 
-  #tick(nowMs: number): void {
+  #tick(): void {
     for (const client of [...this.#clients.values()]) {
       if (client.state === "ending") {
-        if (nowMs < client.endsAtMs) continue;
+        if (this.#nowMs < client.endsAtMs) continue;
         this.#effects.push({ kind: "cut", client: client.id });
         this.#forget(client);
       } else {
-        this.#dropLate(client, nowMs);
+        this.#dropLate(client);
       }
     }
   }
 
-  #dropLate(client: Client, nowMs: number): void {
-    const { queue } = client;
-    if (queue.bytes <= clientQueueBytesMax) return;
-    const idleMs = queue.idleMs(nowMs);
-    if (queue.bytes <= clientQueueBytesHardMax && idleMs < clientStallMs) return;
-    const seconds = (idleMs / 1000).toFixed(1);
-    const message = `${queue.bytes} bytes wait for it and it took none for ${seconds} s`;
-    this.#drop(client, "slow_consumer", message, nowMs);
+  #dropLate(client: Client): void {
+    const why = lateness(client, this.#nowMs);
+    if (why !== undefined) this.#drop(client, "slow_consumer", why);
   }
 
-  #exited(event: { status: number; signal: number; nowMs: number }): void {
+  #exited(event: { status: number; signal: number }): void {
     this.#exit = { status: event.status, signal: event.signal };
     for (const client of [...this.#clients.values()]) {
-      if (client.state === "active") this.#end(client, event.nowMs);
+      if (client.state === "active") this.#end(client);
     }
   }
 }

@@ -2,6 +2,7 @@
 // of what a terminal showed and what is made of them, and the machine that decides for the clients.
 
 export { AsciicastWriter, asciicastLines } from "./asciicast.ts";
+export * from "./client-events.ts";
 export * from "./client-limits.ts";
 export * from "./clients.ts";
 export { type CommandOutput, commandsOf } from "./commands.ts";

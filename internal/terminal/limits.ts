@@ -1,7 +1,7 @@
 // Bounds of a terminal's process, with what happens at each. Those of its clients are the machine's.
 
 /** Time from accept to the whole first line. Past it ETIMEDOUT. */
-export const terminalFirstLineMs = 5000;
+export const terminalFirstLineMs = 3000;
 
 /** Time that a client which was told everything has to close. Past it the connection is cut. */
 export const terminalLingerMs = 2000;

@@ -183,7 +183,7 @@ describe("a record stream", () => {
     closeSync(reading);
     const stream = new RecordStream(writing);
     for (let index = 0; index < 5; index++) stream.push(output(10));
-    await stream.close();
+    expect(await stream.close()).toBeUndefined();
     closeSync(writing);
   });
 });

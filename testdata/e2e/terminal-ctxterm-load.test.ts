@@ -27,10 +27,23 @@ function memory(pid: number, what: "VmRSS" | "VmHWM"): number {
 
 const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
 
+/** Prints "here" when it has seen the screen, and what it was told when the connection ends. */
+const watcherScript = `
+import { TerminalClient } from ${JSON.stringify(join(import.meta.dir, "terminal-ctxterm-client.ts"))};
+const client = await TerminalClient.connect(process.argv[1], "watch/1\\n");
+client.sink = () => {};
+await client.until(({ frames }) => frames.length > 0);
+process.stdout.write("here\\n");
+await client.untilEnd();
+process.stdout.write(client.frame("error")?.code + "\\n");
+process.exit(0);
+`;
+
 /** A watcher in a process of its own, which can be stopped; says what it was told last. */
 async function otherWatcher(socket: string) {
-  const script = join(import.meta.dir, "terminal-ctxterm-watcher.ts");
-  const child = Bun.spawn([process.execPath, script, socket], { stdout: "pipe", stdin: "ignore" });
+  const child = Bun.spawn([process.execPath, "-e", watcherScript, socket], {
+    ...{ stdout: "pipe", stdin: "ignore" },
+  });
   const reader = child.stdout.getReader();
   await reader.read();
   const told = async () => {

@@ -192,7 +192,7 @@ describe("the end", () => {
   });
 
   test("in the very moment in which a client comes is told to it, or nobody is there", async () => {
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 4; round++) {
       const terminal = stage.start("echo quick; exit 7");
       let isOver = false;
       void terminal.exited.then(() => {
