@@ -66,6 +66,8 @@ describe("the bootstrapped agents", () => {
 
   /** Ready for agents whose person adds the line to their policy: nobody needs it for a task. */
   const onRequest = ["agent.update"];
+  /** The same for the one that may write and run programs. */
+  const ofCoder = ["bash", "tmux", "zellij", "tsh.config"];
 
   test("have the least that their work needs, in both policies alike", () => {
     const rights = agentNames(tree).map((name) => {
@@ -74,7 +76,8 @@ describe("the bootstrapped agents", () => {
         const object = { class: "tool", name: tool } as const;
         const own = policy.find(label.type, object, "execute") !== undefined;
         const other = loadTool(tree, "/ctx/tool", tool).policy?.find(label.type, object, "execute");
-        const ready = own || onRequest.includes(tool);
+        const asked = onRequest.includes(tool) || (name === "coder" && ofCoder.includes(tool));
+        const ready = own || asked;
         expect([name, tool, other !== undefined]).toEqual([name, tool, ready]);
         return own;
       });
