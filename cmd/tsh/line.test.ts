@@ -171,7 +171,7 @@ describe("a line", () => {
       person.raw.includes("this is not an agent's terminal [EACCES]"),
     );
     expect(person.rows).toContain(`${prompt}half^C`);
-    expect(person.raw).toContain("\x1b]133;D;13\x07");
+    await person.until("its status", () => person.raw.includes("\x1b]133;D;13\x07"));
     expect(await person.leave()).toBe(13);
   });
 });

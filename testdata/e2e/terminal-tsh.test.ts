@@ -158,6 +158,26 @@ describe("a person's tool", () => {
     slowMs,
   );
 
+  test(
+    "runs by a tsh that a program starts: one tool, or lines from a pipe",
+    async () => {
+      const script = [
+        "/ctx/bin/tsh shell.exec 'exit 9'; echo one $?",
+        "/ctx/bin/tsh shell.exec 'kill -9 $$'; echo two $?",
+        "echo input | /ctx/bin/tsh shell.exec cat; echo three $?",
+        "/ctx/bin/tsh agent.update system.md x 2> /dev/null; echo four $?",
+        "printf \"shell.exec 'read -r line; echo got \\$line'\\nnext line\\nexit 6\\n\" | /ctx/bin/tsh; echo five $?",
+      ];
+      writeFileSync(join(home, "traps/script"), script.join("\n"), { mode: 0o755 });
+      if (isRoot) Bun.spawnSync(["chown", `${world.uid}`, join(home, "traps/script")]);
+      expect(await typed("shell.exec /bin/sh traps/script")).toEqual({
+        output: "one 9\ntwo 137\ninput\nthree 0\nfour 13\ngot next line\nfive 6\n",
+        status: 0,
+      });
+    },
+    slowMs,
+  );
+
   test.skipIf(!has("bash"))(
     "may be bash or tmux, after which all is as it was",
     async () => {
