@@ -103,7 +103,7 @@ function prepare(): void {
   const code = Array.from(
     { length: 60 },
     (_, i) =>
-      `export const value${i} = { name: "${"αβ漢字😀"[i % 5] ?? "x"} ${i}", at: ${i * 37} };`,
+      `export const value${i} = { name: "${["α", "β", "漢", "字", "😀"][i % 5]} ${i}", at: ${i * 37} };`,
   );
   writeFileSync(join(home, "code.ts"), `// A file to look at.\n${code.join("\n")}\n`);
   writeFileSync(join(home, "notes", "one.txt"), "one\ntwo\nthree\n");

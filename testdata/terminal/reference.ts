@@ -7,6 +7,8 @@ export interface Reference {
   write(bytes: Uint8Array): void;
   resize(cols: number, rows: number): void;
   state(): State;
+  /** The lines in view, without looks and without spaces at their ends. */
+  plain(): string[];
   /** The first line goes on from one that scrolled away. */
   beginsWrapped(): boolean;
   close(): void;
@@ -73,6 +75,16 @@ export function createReference(cols: number, rows: number): Reference {
     write: (bytes) => core._inputHandler.parse(bytes),
     resize: (newCols, newRows) => terminal.resize(newCols, newRows),
     state: () => stateOf(terminal, core, (id) => links.get(id) ?? "?"),
+    plain: () =>
+      Array.from({ length: terminal.rows }, (_, y) => {
+        const { active } = terminal.buffer;
+        return (
+          active
+            .getLine(active.baseY + y)
+            ?.translateToString(true)
+            .trimEnd() ?? ""
+        );
+      }),
     beginsWrapped: () => terminal.buffer.active.getLine(0)?.isWrapped === true,
     close: () => terminal.dispose(),
   };
