@@ -1,7 +1,7 @@
 // The tool shell in a session's terminal, by the compiled programs: a person's tools, jobs and bash, the
 // agent's calls between them, and what none of it may touch.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   appendFileSync,
   existsSync,
@@ -15,8 +15,9 @@ import { leftoversAfterGrace } from "./leftovers.ts";
 import { ask, listed, PlainClient, start, stop, until } from "./terminal-start-world.ts";
 import { isRoot, World } from "./world.ts";
 
+setDefaultTimeout(60_000);
+
 const world = new World();
-const slowMs = 60_000;
 const home = join(world.source, "home", String(world.uid), "agent/coder");
 const has = (program: string) => existsSync(`/usr/bin/${program}`);
 let person: PlainClient;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await start(world);
   person = new PlainClient(world, "attach");
   await seen(/coder:~> /);
-}, slowMs);
+});
 
 afterAll(async () => {
   person?.end();
@@ -51,7 +52,7 @@ afterAll(async () => {
   const left = await leftoversAfterGrace(world);
   await world.destroy();
   if (isRoot) expect(left).toEqual([]);
-}, slowMs);
+});
 
 /** What came since the last look that led to something. */
 let from = 0;
@@ -88,124 +89,100 @@ async function called(...args: string[]): Promise<Record<string, unknown>> {
 const ok = (content: string) => ({ status: "ok", content });
 
 describe("a person's tool", () => {
-  test(
-    "gets its words and the terminal, and its exit status is passed on",
-    async () => {
-      expect(await typed("shell.exec 'echo \"one  two\" three; tty'")).toEqual({
-        output: "one  two three\n/dev/pts/0\n",
-        status: 0,
-      });
-      expect(await typed("shell.exec printf '[%s]' 'a b' '' '$HOME' '*' \"q'q\"")).toEqual({
-        output: "[a b][][$HOME][*][q'q]",
-        status: 0,
-      });
-      for (const [command, status] of [
-        ["exit 7", 7],
-        ["kill -9 $$", 137],
-        ["kill -SEGV $$", 139],
-      ] as const) {
-        expect(await typed(`shell.exec '${command}'`)).toEqual({ output: "", status });
-      }
-      expect((await typed("fs.read /nowhere")).status).toBe(1);
-    },
-    slowMs,
-  );
+  test("gets its words and the terminal, and its exit status is passed on", async () => {
+    expect(await typed("shell.exec 'echo \"one  two\" three; tty'")).toEqual({
+      output: "one  two three\n/dev/pts/0\n",
+      status: 0,
+    });
+    expect(await typed("shell.exec printf '[%s]' 'a b' '' '$HOME' '*' \"q'q\"")).toEqual({
+      output: "[a b][][$HOME][*][q'q]",
+      status: 0,
+    });
+    for (const [command, status] of [
+      ["exit 7", 7],
+      ["kill -9 $$", 137],
+      ["kill -SEGV $$", 139],
+    ] as const) {
+      expect(await typed(`shell.exec '${command}'`)).toEqual({ output: "", status });
+    }
+    expect((await typed("fs.read /nowhere")).status).toBe(1);
+  });
 
-  test(
-    "is found along CTX_PATH alone, and what is shown of it is harmless",
-    async () => {
-      expect(await typed("ls")).toEqual({
-        output: expect.stringContaining('leads to no executable "ls"'),
-        status: 1,
-      });
-      expect((await typed("fs.list traps")).output).toContain("fs.read");
-      const help = await typed("help fs.stat");
-      expect(help.output).toContain("clear \\x1b[2J\\x1b]0;evil\\x07 it");
-      expect(existsSync(join(home, "sprung"))).toBe(false);
-    },
-    slowMs,
-  );
+  test("is found along CTX_PATH alone, and what is shown of it is harmless", async () => {
+    expect(await typed("ls")).toEqual({
+      output: expect.stringContaining('leads to no executable "ls"'),
+      status: 1,
+    });
+    expect((await typed("fs.list traps")).output).toContain("fs.read");
+    const help = await typed("help fs.stat");
+    expect(help.output).toContain("clear \\x1b[2J\\x1b]0;evil\\x07 it");
+    expect(existsSync(join(home, "sprung"))).toBe(false);
+  });
 
-  test(
-    "that is not allowed is refused with 13 and the line that is missing",
-    async () => {
-      expect(await typed("agent.update system.md x")).toEqual({
-        output: expect.stringMatching(/allow coder_t tool:agent\.update execute.*\[EACCES\]/),
-        status: 13,
-      });
-    },
-    slowMs,
-  );
+  test("that is not allowed is refused with 13 and the line that is missing", async () => {
+    expect(await typed("agent.update system.md x")).toEqual({
+      output: expect.stringMatching(/allow coder_t tool:agent\.update execute.*\[EACCES\]/),
+      status: 13,
+    });
+  });
 
-  test(
-    "is stopped by ^Z, goes on with fg and ends by ^C, and tsh is not stopped by any",
-    async () => {
-      person.type("shell.exec 'trap \"echo went on\" CONT; while :; do sleep 0.1; done'\r");
-      await seen(/133;C;/);
-      await until("it runs", () => runs("sleep 0.1"));
-      person.type("\x1a");
-      await seen(/\[1\] {2}stopped/);
-      expect(await typed("jobs")).toMatchObject({
-        output: expect.stringContaining("[1]  stopped"),
-        status: 0,
-      });
-      expect((await typed("exit")).output).toContain("there are stopped jobs [busy]");
-      person.type("fg\r");
-      await seen(/went on/);
-      person.type("\x03");
-      await seen(/133;D;130/);
-    },
-    slowMs,
-  );
+  test("is stopped by ^Z, goes on with fg and ends by ^C, and tsh is not stopped by any", async () => {
+    person.type("shell.exec 'trap \"echo went on\" CONT; while :; do sleep 0.1; done'\r");
+    await seen(/133;C;/);
+    await until("it runs", () => runs("sleep 0.1"));
+    person.type("\x1a");
+    await seen(/\[1\] {2}stopped/);
+    expect(await typed("jobs")).toMatchObject({
+      output: expect.stringContaining("[1]  stopped"),
+      status: 0,
+    });
+    expect((await typed("exit")).output).toContain("there are stopped jobs [busy]");
+    person.type("fg\r");
+    await seen(/went on/);
+    person.type("\x03");
+    await seen(/133;D;130/);
+  });
 
-  test(
-    "runs by a tsh that a program starts: one tool, or lines from a pipe",
-    async () => {
-      const script = [
-        "/ctx/bin/tsh shell.exec 'exit 9'; echo one $?",
-        "/ctx/bin/tsh shell.exec 'kill -9 $$'; echo two $?",
-        "echo input | /ctx/bin/tsh shell.exec cat; echo three $?",
-        "/ctx/bin/tsh agent.update system.md x 2> /dev/null; echo four $?",
-        "printf \"shell.exec 'read -r line; echo got \\$line'\\nnext line\\nexit 6\\n\" | /ctx/bin/tsh; echo five $?",
-      ];
-      writeFileSync(join(home, "traps/script"), script.join("\n"), { mode: 0o755 });
-      if (isRoot) Bun.spawnSync(["chown", `${world.uid}`, join(home, "traps/script")]);
-      expect(await typed("shell.exec /bin/sh traps/script")).toEqual({
-        output: "one 9\ntwo 137\ninput\nthree 0\nfour 13\ngot next line\nfive 6\n",
-        status: 0,
-      });
-    },
-    slowMs,
-  );
+  test("runs by a tsh that a program starts: one tool, or lines from a pipe", async () => {
+    const script = [
+      "/ctx/bin/tsh shell.exec 'exit 9'; echo one $?",
+      "/ctx/bin/tsh shell.exec 'kill -9 $$'; echo two $?",
+      "echo input | /ctx/bin/tsh shell.exec cat; echo three $?",
+      "/ctx/bin/tsh agent.update system.md x 2> /dev/null; echo four $?",
+      "printf \"shell.exec 'read -r line; echo got \\$line'\\nnext line\\nexit 6\\n\" | /ctx/bin/tsh; echo five $?",
+    ];
+    writeFileSync(join(home, "traps/script"), script.join("\n"), { mode: 0o755 });
+    if (isRoot) Bun.spawnSync(["chown", `${world.uid}`, join(home, "traps/script")]);
+    expect(await typed("shell.exec /bin/sh traps/script")).toEqual({
+      output: "one 9\ntwo 137\ninput\nthree 0\nfour 13\ngot next line\nfive 6\n",
+      status: 0,
+    });
+  });
 
-  test.skipIf(!has("bash"))(
-    "may be bash or tmux, after which all is as it was",
-    async () => {
-      const modes = () => typed("shell.exec 'stty -g'");
-      const before = await modes();
-      const asleep = await called("shell.exec", "stty -g < /dev/pts/0");
-      person.type("bash --norc\r");
-      await seen(/bash-[\d.]+\$ /);
-      person.type("stty raw -echo; stty sane; sleep 77\r");
-      await until("it sleeps", () => runs("sleep 77"));
-      person.type("\x1a");
-      await seen(/Stopped +sleep 77/);
-      person.type("fg\r");
-      await seen(/sleep 77/);
-      person.type("\x03");
-      await seen(/\$ /);
-      person.type("stty -echo -icanon; echo $PATH; exit 3\r");
-      await seen(/\/usr\/local\/bin:\/usr\/bin:\/bin\r\n[\s\S]*133;D;3\x07/);
-      if (has("tmux")) {
-        person.type("tmux new 'echo inside; sleep 0.3'\r");
-        await seen(/inside/);
-        await seen(/133;D;0\x07/);
-      }
-      expect(await modes()).toEqual(before);
-      expect(await called("shell.exec", "stty -g < /dev/pts/0")).toEqual(asleep);
-    },
-    slowMs,
-  );
+  test.skipIf(!has("bash"))("may be bash or tmux, after which all is as it was", async () => {
+    const modes = () => typed("shell.exec 'stty -g'");
+    const before = await modes();
+    const asleep = await called("shell.exec", "stty -g < /dev/pts/0");
+    person.type("bash --norc\r");
+    await seen(/bash-[\d.]+\$ /);
+    person.type("stty raw -echo; stty sane; sleep 77\r");
+    await until("it sleeps", () => runs("sleep 77"));
+    person.type("\x1a");
+    await seen(/Stopped +sleep 77/);
+    person.type("fg\r");
+    await seen(/sleep 77/);
+    person.type("\x03");
+    await seen(/\$ /);
+    person.type("stty -echo -icanon; echo $PATH; exit 3\r");
+    await seen(/\/usr\/local\/bin:\/usr\/bin:\/bin\r\n[\s\S]*133;D;3\x07/);
+    if (has("tmux")) {
+      person.type("tmux new 'echo inside; sleep 0.3'\r");
+      await seen(/inside/);
+      await seen(/133;D;0\x07/);
+    }
+    expect(await modes()).toEqual(before);
+    expect(await called("shell.exec", "stty -g < /dev/pts/0")).toEqual(asleep);
+  });
 });
 
 const runs = (command: string) =>
@@ -213,93 +190,70 @@ const runs = (command: string) =>
     .exitCode === 0;
 
 describe("a call of the agent", () => {
-  test(
-    "is shown with its output and the person's half line comes back",
-    async () => {
-      person.type("half a li");
-      await seen(/half a li/);
-      expect(await called("shell.exec", "echo out; echo err >&2; printf end")).toEqual(
-        ok("out\nerr\nend\n[exit 0]\n"),
-      );
-      await seen(
-        /▶[\s\S]*shell\.exec 'echo out;[\s\S]*out\r\nerr\r\nend\r\n[\s\S]*133;D;0[\s\S]*coder:~> [\s\S]*half a li/,
-      );
-      expect(await called("shell.exec", "kill -9 $$")).toEqual(ok("[exit 137]\n"));
-      expect(await called("fs.read", "nowhere")).toMatchObject({ status: "error", code: "ENOENT" });
-      person.type("\x15");
-    },
-    slowMs,
-  );
+  test("is shown with its output and the person's half line comes back", async () => {
+    person.type("half a li");
+    await seen(/half a li/);
+    expect(await called("shell.exec", "echo out; echo err >&2; printf end")).toEqual(
+      ok("out\nerr\nend\n[exit 0]\n"),
+    );
+    await seen(
+      /▶[\s\S]*shell\.exec 'echo out;[\s\S]*out\r\nerr\r\nend\r\n[\s\S]*133;D;0[\s\S]*coder:~> [\s\S]*half a li/,
+    );
+    expect(await called("shell.exec", "kill -9 $$")).toEqual(ok("[exit 137]\n"));
+    expect(await called("fs.read", "nowhere")).toMatchObject({ status: "error", code: "ENOENT" });
+    person.type("\x15");
+  });
 
-  test(
-    "waits while a person's program runs, and a person's line waits while it runs",
-    async () => {
-      person.type("shell.exec 'sleep 0.4; echo person'\r");
-      await seen(/133;C/);
-      const call = called("shell.exec", "echo agent begins; sleep 0.5; echo agent ends");
-      await seen(/\nperson\r\n|\x07person\r\n/);
-      await seen(/agent begins\r\n/);
-      person.type("shell.exec 'echo typed meanwhile'\r");
-      // Nothing of what is typed is between the two.
-      await seen(/^agent ends\r\n/);
-      await seen(/typed meanwhile\r\n/);
-      expect(await call).toEqual(ok("agent begins\nagent ends\n[exit 0]\n"));
-    },
-    slowMs,
-  );
+  test("waits while a person's program runs, and a person's line waits while it runs", async () => {
+    person.type("shell.exec 'sleep 0.4; echo person'\r");
+    await seen(/133;C/);
+    const call = called("shell.exec", "echo agent begins; sleep 0.5; echo agent ends");
+    await seen(/\nperson\r\n|\x07person\r\n/);
+    await seen(/agent begins\r\n/);
+    person.type("shell.exec 'echo typed meanwhile'\r");
+    // Nothing of what is typed is between the two.
+    await seen(/^agent ends\r\n/);
+    await seen(/typed meanwhile\r\n/);
+    expect(await call).toEqual(ok("agent begins\nagent ends\n[exit 0]\n"));
+  });
 
-  test(
-    "is cancelled by ^C, ends at its time, and leaves what it started running",
-    async () => {
-      const cancelled = called("shell.exec", "echo begun; sleep 78; echo no");
-      await seen(/begun\r\n/);
-      person.type("\x03");
-      expect(await cancelled).toMatchObject({ status: "error", code: "ECANCELED" });
-      expect(runs("sleep 78")).toBe(false);
-      const late = await called("shell.exec", '{"cmd":"sleep 79","timeout_ms":300}');
-      expect(late).toMatchObject({ status: "error", code: "ETIMEDOUT" });
-      expect(runs("sleep 79")).toBe(false);
-      const left = "(for n in 1 2 3 4; do sleep 0.2; echo later $n; done; sleep 80) & echo started";
-      expect(await called("shell.exec", left)).toEqual(ok("started\n[exit 0]\n"));
-      await seen(/later 4\r\n[\s\S]*coder:~> /);
-      expect(runs("sleep 80")).toBe(true);
-      expect((await called("shell.exec", "pkill -f 'sleep 80'; echo"))["status"]).toBe("ok");
-    },
-    slowMs,
-  );
+  test("is cancelled by ^C, ends at its time, and leaves what it started running", async () => {
+    const cancelled = called("shell.exec", "echo begun; sleep 78; echo no");
+    await seen(/begun\r\n/);
+    person.type("\x03");
+    expect(await cancelled).toMatchObject({ status: "error", code: "ECANCELED" });
+    expect(runs("sleep 78")).toBe(false);
+    const late = await called("shell.exec", '{"cmd":"sleep 79","timeout_ms":300}');
+    expect(late).toMatchObject({ status: "error", code: "ETIMEDOUT" });
+    expect(runs("sleep 79")).toBe(false);
+    const left = "(for n in 1 2 3 4; do sleep 0.2; echo later $n; done; sleep 80) & echo started";
+    expect(await called("shell.exec", left)).toEqual(ok("started\n[exit 0]\n"));
+    await seen(/later 4\r\n[\s\S]*coder:~> /);
+    expect(runs("sleep 80")).toBe(true);
+    expect((await called("shell.exec", "pkill -f 'sleep 80'; echo"))["status"]).toBe("ok");
+  });
 
-  test(
-    "with more output than is kept is shown whole and answered within the bound",
-    async () => {
-      const { content } = await called(
-        "shell.exec",
-        "seq 1 800000 | sed 's/$/ line/'; echo the end",
-      );
-      // What is handed to a model is cut; what a person sees is not.
-      expect(String(content)).toStartWith("1 line\n2 line\n");
-      expect(String(content).length).toBeLessThan(20_000);
-      const end = "800000 line\r\nthe end\r\n";
-      // Looked for at the end alone: there are many megabytes before it.
-      const at = await until("the end", () => {
-        const found = person.text.lastIndexOf(end);
-        return found > from && found;
-      });
-      from = at + end.length;
-    },
-    slowMs,
-  );
+  test("with more output than is kept is shown whole and answered within the bound", async () => {
+    const { content } = await called("shell.exec", "seq 1 800000 | sed 's/$/ line/'; echo the end");
+    // What is handed to a model is cut; what a person sees is not.
+    expect(String(content)).toStartWith("1 line\n2 line\n");
+    expect(String(content).length).toBeLessThan(20_000);
+    const end = "800000 line\r\nthe end\r\n";
+    // Looked for at the end alone: there are many megabytes before it.
+    const at = await until("the end", () => {
+      const found = person.text.lastIndexOf(end);
+      return found > from && found;
+    });
+    from = at + end.length;
+  });
 
-  test(
-    "finds the shell again after the server is restarted",
-    async () => {
-      await world.stop("SIGKILL");
-      await world.serve();
-      expect(await called("shell.exec", "tty || echo here")).toMatchObject({ status: "ok" });
-      await seen(/▶[\s\S]*tty \|\| echo here[\s\S]*133;D;0/);
-      expect(await typed("shell.exec 'echo still'")).toEqual({ output: "still\n", status: 0 });
-    },
-    slowMs,
-  );
+  test("finds the shell again after the server is restarted", async () => {
+    await world.stop("SIGKILL");
+    await world.serve();
+    expect(await called("shell.exec", "tty || echo here")).toMatchObject({ status: "ok" });
+    await seen(/▶[\s\S]*tty \|\| echo here[\s\S]*133;D;0/);
+    expect(await typed("shell.exec 'echo still'")).toEqual({ output: "still\n", status: 0 });
+  });
 });
 
 test("what was typed is in the agent's home, for its owner alone", async () => {
