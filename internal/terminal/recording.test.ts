@@ -154,6 +154,17 @@ describe("a recording", () => {
   });
 });
 
+test("a log whose end is millions of blank lines is continued behind its last record at once", async () => {
+  const first = openRecording({ folder, name });
+  first.push(output(3));
+  await first.close();
+  appendFileSync(join(base, name), "\n".repeat(3_000_000));
+  const second = openRecording({ folder, name });
+  second.push(output(4));
+  await second.close();
+  expect(records(name).map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
 describe("a record stream", () => {
   test("leaves output out past its bound, tells how much, and keeps everything else", async () => {
     const [reading, writing] = pipe();

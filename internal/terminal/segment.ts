@@ -8,37 +8,56 @@ const blockBytes = 1024 * 1024;
 
 const newline = 0x0a;
 
+/** A record is far shorter. What is longer between two newlines is none. */
+const recordBytesMax = 4 * blockBytes;
+
 /** Bytes up to the end of the last whole record, and its number; 0 and 0 when there is none. */
 export function lastRecord(fd: number): { bytes: number; seq: number } {
-  let end = fstatSync(fd).size;
-  while (end > 0) {
-    const stop = newlineBefore(fd, end);
-    if (stop < 0) break;
-    const from = newlineBefore(fd, stop) + 1;
-    const line = new Uint8Array(stop - from);
-    readSync(fd, line, 0, line.length, from);
-    const seq = numberOf(line);
-    if (seq > 0) return { bytes: stop + 1, seq };
+  const file = new Backwards(fd);
+  let end = file.newlineBefore(fstatSync(fd).size);
+  while (end >= 0) {
+    const before = file.newlineBefore(end);
+    const seq = numberOf(fd, before + 1, end);
+    if (seq > 0) return { bytes: end + 1, seq };
     // A damaged line: it goes, and the one before it is looked at.
-    end = from;
+    end = before;
   }
   return { bytes: 0, seq: 0 };
 }
 
-/** Position of the last newline before `end`; -1 when there is none. */
-function newlineBefore(fd: number, end: number): number {
-  const block = new Uint8Array(Math.min(blockBytes, end));
-  for (let at = end; at > 0; ) {
-    const size = Math.min(block.length, at);
-    at -= size;
-    readSync(fd, block, 0, size, at);
-    const found = block.subarray(0, size).lastIndexOf(newline);
-    if (found >= 0) return at + found;
+/** Looks for newlines from the end on; each block is read once, however many are in it. */
+class Backwards {
+  readonly #fd: number;
+  readonly #block = new Uint8Array(blockBytes);
+  #from = 0;
+  #length = 0;
+
+  constructor(fd: number) {
+    this.#fd = fd;
   }
-  return -1;
+
+  /** Position of the last newline before `end`; -1 when there is none. */
+  newlineBefore(end: number): number {
+    for (let at = end; at > 0; at = this.#from) {
+      if (at <= this.#from || at > this.#from + this.#length) this.#read(at);
+      const found = this.#block.subarray(0, at - this.#from).lastIndexOf(newline);
+      if (found >= 0) return this.#from + found;
+    }
+    return -1;
+  }
+
+  /** What is in front of `end`. */
+  #read(end: number): void {
+    this.#length = Math.min(blockBytes, end);
+    this.#from = end - this.#length;
+    readSync(this.#fd, this.#block, 0, this.#length, this.#from);
+  }
 }
 
-function numberOf(line: Uint8Array): number {
+function numberOf(fd: number, from: number, end: number): number {
+  if (end === from || end - from > recordBytesMax) return 0;
+  const line = new Uint8Array(end - from);
+  readSync(fd, line, 0, line.length, from);
   try {
     const value = JSON.parse(new TextDecoder().decode(line)) as { seq?: unknown } | null;
     const seq = value?.seq;
