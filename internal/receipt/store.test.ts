@@ -61,7 +61,8 @@ describe("receipts", () => {
   });
 
   test("have room for the longest names", () => {
-    const long = { ...receipt, agent: "a".repeat(64), session: "s".repeat(64) };
+    const [agent, session] = ["a".repeat(64), "s".repeat(64)];
+    const long = { ...receipt, agent, session, id: `terminal-${agent}-${session}` };
     receipts.write(long);
     expect(receipts.find(long)).toEqual(long);
   });
@@ -100,7 +101,12 @@ test.each([
   [{ init: { pid: 1, startTime: "1" } }, "init"],
   [{ root: { pid: 7, startTime: "now" } }, "root"],
   [{ socket: undefined }, "socket"],
+  // Paths are made of them.
+  [{ agent: "../..", id: "terminal-../..-s" }, "names"],
+  [{ session: "a/b", id: "terminal-coder-a/b" }, "names"],
+  [{ id: "terminal-coder-t" }, "id"],
+  [{ session: "t", id: "terminal-coder-t" }, "another terminal"],
 ])("parseReceipt() refuses %j", (change, what) => {
   const text = JSON.stringify({ ...receipt, ...change });
-  expect(() => parseReceipt(text, "r.json")).toThrow(what);
+  expect(() => parseReceipt(text, "coder@s.json")).toThrow(what);
 });

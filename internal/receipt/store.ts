@@ -2,7 +2,7 @@
 // believes what is in them. They go with the runtime folder at a reboot, as the processes do.
 
 import { closeSync, readdirSync, unlinkSync } from "node:fs";
-import { coded, fail } from "../abi/mod.ts";
+import { coded, fail, isObjectName } from "../abi/mod.ts";
 import { openPath, readBeneath, replaceFile, throughFolder } from "../os/mod.ts";
 import type { Receipt } from "./types.ts";
 
@@ -90,7 +90,7 @@ export function parseReceipt(text: string, name: string): Receipt {
   } catch (cause) {
     return fail("EIO", `receipt "${name}" is not JSON`, { cause });
   }
-  const fault = faultOf(value);
+  const fault = faultOf(value) ?? nameFaultOf(value as Receipt, name);
   if (fault !== undefined) fail("EIO", `receipt "${name}" is damaged: ${fault}`);
   return value as Receipt;
 }
@@ -114,6 +114,14 @@ function faultOf(value: unknown): string | undefined {
     if (fields[name] !== undefined && !isStamp(fields[name])) return `"${name}" names no process`;
   }
   return typeof fields["ready"] === "boolean" ? undefined : `"ready" is neither true nor false`;
+}
+
+/** Paths are made of the names, and a stop finds the receipt by them. */
+function nameFaultOf(receipt: Receipt, name: string): string | undefined {
+  const { id, agent, session } = receipt;
+  if (!isObjectName(agent) || !isObjectName(session)) return "its names are not valid";
+  if (id !== `terminal-${agent}-${session}`) return `"id" is not of its names`;
+  return name === fileOf(receipt) ? undefined : "it is another terminal's";
 }
 
 function isStamp(value: unknown): boolean {

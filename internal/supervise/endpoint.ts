@@ -133,9 +133,12 @@ export class Endpoint {
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === inode) unlinkSync(path);
       removeEmpty(dirname(path), 2);
     }
-    this.#removeAlias();
-    unlinkSocket(this.socket);
-    removeEmpty(this.folder, 2);
+    try {
+      this.#removeAlias();
+    } finally {
+      unlinkSocket(this.socket);
+      removeEmpty(this.folder, 2);
+    }
   }
 
   #removeAlias(): void {

@@ -52,8 +52,8 @@ export function prepareTerminal(input: PrepareInput): Preparation {
     const undo = resource.begin(metaOf(receipt, request), plan.launch.spec.cwd);
     return { receipt, plan, endpoint, resource, supervisor, identity: view.controls, undo };
   } catch (error) {
-    endpoint.withdraw();
     rmSync(control, { recursive: true, force: true });
+    endpoint.withdraw();
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 // is never touched, also when it changes hands between the look and the signal.
 
 import { closeSync } from "node:fs";
-import { openPid, type ProcessStamp, sameProcess, signalPid } from "../os/mod.ts";
+import { openPid, type ProcessStamp, processFacts, sameProcess, signalPid } from "../os/mod.ts";
 
 /** How often a dying process is looked at; a pid descriptor cannot be waited for in the event loop. */
 const pollMsMin = 2;
@@ -41,4 +41,13 @@ export async function goneWithin(
     pause = Math.min(pause * 2, pollMsMax);
   }
   return true;
+}
+
+export function isSame(a: ProcessStamp, b: ProcessStamp): boolean {
+  return a.pid === b.pid && a.startTime === b.startTime;
+}
+
+export function isChild(child: ProcessStamp, parent: ProcessStamp): boolean {
+  const facts = processFacts(child.pid);
+  return facts?.startTime === child.startTime && facts.parent === parent.pid;
 }

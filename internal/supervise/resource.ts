@@ -146,8 +146,13 @@ export class Resource {
     this.setState("exited");
   }
 
+  /** What else is known of a terminal is told also when its owner has broken this file. */
   cwd(): string {
-    return this.read("cwd")?.trim() ?? "/";
+    try {
+      return this.read("cwd")?.trim() ?? "/";
+    } catch {
+      return "/";
+    }
   }
 
   read(name: SmallFile): string | undefined {

@@ -10,10 +10,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { livingFacts } from "./facts.ts";
 import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
 import type { LogFields } from "./options.ts";
-import { goneWithin, living } from "./processes.ts";
+import { goneWithin, isChild, isSame, living } from "./processes.ts";
 import type { Resource } from "./resource.ts";
 import type { ReadyTerminal, Supervisor, TerminalFacts, TerminalService } from "./types.ts";
-import type { LaunchSays } from "./wire.ts";
+import { codedOf, type LaunchSays } from "./wire.ts";
 
 /** How often a terminal whose launch does not talk to this server is looked at. */
 const watchMs = 500;
@@ -145,7 +145,7 @@ export class Terminal {
           this.risen.resolve("ended");
           return;
         case "failed":
-          this.#fail(new CodedError(message.code, message.message, hintOf(message.hint)));
+          this.#fail(codedOf(message));
           return;
         default:
           this.#fail(new CodedError("EIO", "the launch said what it may not say now"));
@@ -209,7 +209,11 @@ export class Terminal {
   }
 
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+    // One that failed may be tried again.
+    this.#stopping ??= this.#stop().catch((error) => {
+      this.#stopping = undefined;
+      throw error;
+    });
     return this.#stopping;
   }
 
@@ -227,7 +231,7 @@ export class Terminal {
     try {
       await this.#stopping;
     } finally {
-      undo();
+      this.#attempt(undo);
       await this.#clean();
     }
   }
@@ -235,16 +239,20 @@ export class Terminal {
   /** Nothing of it lives: what is left is put away, and how it ended is known or it is lost. */
   async settle(): Promise<void> {
     if (this.#over || this.#abandoned) return;
-    const { resource, now, log } = this.#parts;
-    const state = resource.state();
-    if (state !== "exited") {
-      // A stop that had to kill the launch too; nobody else was there to write it down.
-      if (this.#stopping !== undefined) resource.killed(now().toISOString());
-      else resource.lost(now().toISOString());
-    }
-    log("terminal.end", { id: this.receipt.id, state: resource.state() });
+    const { log } = this.#parts;
+    log("terminal.end", { id: this.receipt.id, state: this.#attempt(() => this.#endedAs()) });
     this.risen.reject(new CodedError("EHOSTDOWN", "the terminal's launch ended"));
     await this.#clean();
+  }
+
+  /** Its state; written down when the launch could not. */
+  #endedAs(): string | undefined {
+    const { resource, now } = this.#parts;
+    if (resource.state() === "exited") return "exited";
+    // A stop that had to kill the launch too; nobody else was there to write it down.
+    if (this.#stopping !== undefined) resource.killed(now().toISOString());
+    else resource.lost(now().toISOString());
+    return resource.state();
   }
 
   async #clean(): Promise<void> {
@@ -254,11 +262,21 @@ export class Terminal {
     try {
       if (this.#open !== undefined) await service?.close(this.#open);
     } finally {
-      endpoint.withdraw();
-      rmSync(this.receipt.control, { recursive: true, force: true });
-      receipts.remove(this.receipt);
+      this.#attempt(() => endpoint.withdraw());
+      this.#attempt(() => rmSync(this.receipt.control, { recursive: true, force: true }));
+      this.#attempt(() => receipts.remove(this.receipt));
       over(this);
       this.ended.resolve();
+    }
+  }
+
+  /** For what is the owner's, who may have broken, removed or filled it: the next step is done. */
+  #attempt<T>(action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      this.#parts.log("terminal.untidy", { id: this.receipt.id, message: coded(error).message });
+      return undefined;
     }
   }
 
@@ -277,17 +295,4 @@ export class Terminal {
 
 export function keyOf(agent: string, session: string): string {
   return `${agent}/${session}`;
-}
-
-function isSame(a: ProcessStamp, b: ProcessStamp): boolean {
-  return a.pid === b.pid && a.startTime === b.startTime;
-}
-
-function isChild(child: ProcessStamp, parent: ProcessStamp): boolean {
-  const facts = processFacts(child.pid);
-  return facts?.startTime === child.startTime && facts.parent === parent.pid;
-}
-
-function hintOf(hint: string | undefined): { hint?: string } {
-  return hint === undefined ? {} : { hint };
 }

@@ -10,6 +10,7 @@ import { ensureRuntimeFolder } from "../tree/mod.ts";
 import { terminalsMax } from "./bounds.ts";
 import { createBuiltinSupervisor } from "./builtin.ts";
 import { Endpoint } from "./endpoint.ts";
+import { provenReceipt } from "./evidence.ts";
 import { pastFacts } from "./facts.ts";
 import { type LaunchServer, openLaunchServer } from "./launch-server.ts";
 import type { TerminalsOptions } from "./options.ts";
@@ -177,16 +178,23 @@ class Service {
   }
 
   async stop(agent: string, session: string): Promise<TerminalFacts> {
+    const { log } = this.#options;
     const terminal = this.terminal(agent, session);
     if (terminal !== undefined) {
       const { receipt } = terminal;
       const starting = receipt.ready ? undefined : this.#starting.get(terminal.key);
       const { cwd } = terminal.facts();
       await terminal.stop();
-      if ((await starting?.catch(() => "none")) !== "none")
-        return pastFacts(this.#options, receipt);
+      const never = { ...terminal.facts(), cwd, state: "exited" } as const;
       // It never was: what the resource says is of one before.
-      return { ...terminal.facts(), cwd, state: "exited" };
+      if ((await starting?.catch(() => "none")) === "none") return never;
+      try {
+        return pastFacts(this.#options, receipt);
+      } catch (error) {
+        // It has ended all the same; its owner has taken away what would say how.
+        log("terminal.untidy", { id: receipt.id, message: coded(error).message });
+        return { ...never, state: "lost" };
+      }
     }
     const { owner } = this.#options.view(agent);
     return pastFacts(this.#options, { agent, session, owner: owner.uid });
@@ -195,8 +203,14 @@ class Service {
   /** Finds by receipt what an earlier server left: what lives goes on, what is gone is written down. */
   async recover(): Promise<void> {
     const { tree, places, runtime, ownerOf, log, supervisors } = this.#options;
-    const { receipts, broken } = this.#receipts.all();
+    const { receipts: all, broken } = this.#receipts.all();
     for (const { name, reason } of broken) log("receipt.broken", { name, reason });
+    // What a receipt names is removed at the end, so none names more than its own.
+    const receipts = all.filter(({ id, control, generation }) => {
+      if (control === join(this.#controls, generation)) return true;
+      log("receipt.broken", { name: id, reason: `"control" is not its own folder` });
+      return false;
+    });
     const controls = new Set(receipts.map(({ control }) => control));
     for (const name of readdirSync(this.#controls)) {
       const path = join(this.#controls, name);
@@ -212,7 +226,8 @@ class Service {
       const owner = ownerOf(receipt.owner);
       const endpoint = new Endpoint({ tree, places, runtime, owner, agent, session });
       const resource = new Resource(tree, owner, agent, session);
-      const terminal = new Terminal(receipt, this.#parts({ endpoint, resource, supervisor }));
+      const proven = provenReceipt(receipt);
+      const terminal = new Terminal(proven, this.#parts({ endpoint, resource, supervisor }));
       this.#live.set(terminal.key, terminal);
       const resumed = this.#resume(terminal).catch((error) => {
         log("receipt.failed", { id: receipt.id, message: coded(error).message });

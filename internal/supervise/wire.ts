@@ -1,7 +1,7 @@
 // What a `ctxd launch` and its server tell each other over launch.sock, one JSON object a line. The
 // ticket only says which launch it is; that it may have the plan is what the kernel says of its uid.
 
-import { type Code, isCode, opLineBytesMax } from "../abi/mod.ts";
+import { type Code, CodedError, isCode, opLineBytesMax } from "../abi/mod.ts";
 import { terminalPlanVersion } from "../launch/mod.ts";
 import type { ProcessStamp } from "../os/mod.ts";
 
@@ -112,4 +112,10 @@ function isStamp(value: unknown): value is ProcessStamp {
 
 function isByte(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
+}
+
+/** What a launch says of its failure, as an error. */
+export function codedOf(failed: Extract<LaunchSays, { type: "failed" }>): CodedError {
+  const { code, message, hint } = failed;
+  return new CodedError(code, message, hint === undefined ? {} : { hint });
 }
