@@ -17,6 +17,12 @@ import type { ToolPath } from "./tool-path.ts";
 import { Turns } from "./turns.ts";
 import { isBuiltinWord } from "./words.ts";
 
+/**
+ * Keys come by a signal, so while no host is connected the event loop has nothing to wait for, and Bun
+ * then goes round and round without waiting. A timer gives it something; how often it fires is no matter.
+ */
+const awakeMs = 60_000;
+
 export async function interact(path: ToolPath): Promise<number> {
   const terminal = new Terminal();
   const turns = new Turns();
@@ -29,9 +35,11 @@ export async function interact(path: ToolPath): Promise<number> {
   if (socket === undefined) {
     note("This is no agent's terminal: tools can be looked at and not run. help NAME shows one.");
   }
+  const awake = setInterval(() => {}, awakeMs);
   try {
     return await shell.run();
   } finally {
+    clearInterval(awake);
     calls?.close();
     terminal.plain();
   }

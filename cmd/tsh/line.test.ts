@@ -22,11 +22,11 @@ class Person {
   readonly #child: Bun.Subprocess;
   #changed = Promise.withResolvers<void>();
 
-  constructor(cols: number, rows: number, home = "home") {
+  constructor(cols: number, rows: number, home = "home", env: Record<string, string> = {}) {
     this.screen = new Terminal({ cols, rows, allowProposedApi: true });
     this.#child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts")], {
       cwd: place.work,
-      env: { ...place.env, HOME: join(place.base, home), CTX_AGENT: undefined },
+      env: { ...place.env, HOME: join(place.base, home), CTX_AGENT: undefined, ...env },
       terminal: { cols, rows, data: (_terminal, bytes) => this.#take(bytes) },
     });
     people.push(this);
@@ -47,6 +47,16 @@ class Person {
   resize(cols: number, rows: number): void {
     this.screen.resize(cols, rows);
     this.#child.terminal?.resize(cols, rows);
+  }
+
+  /** Hundredths of a second of processor time so far. */
+  get cpuTicks(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13);
+    return Number(user) + Number(system);
   }
 
   /** Rows that are not empty. */
@@ -193,4 +203,14 @@ describe("earlier lines", () => {
     await second.until("the same", () => second.rows.at(-1) === `${prompt}which fs.read`);
     expect(await second.leave()).toBe(0);
   });
+});
+
+test("a shell that waits for its person and for a host that is gone uses no processor", async () => {
+  const person = new Person(80, 10, "home", { CTX_CONTROL_SOCKET: join(place.base, "no.sock") });
+  await person.until("a prompt", () => person.text.endsWith("> ".trimEnd()));
+  const before = person.cpuTicks;
+  // What it uses in this time is what is measured; nothing is waited for.
+  await Bun.sleep(500);
+  expect(person.cpuTicks - before).toBeLessThan(6);
+  expect(await person.leave()).toBe(0);
 });
