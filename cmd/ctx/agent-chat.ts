@@ -16,6 +16,7 @@ import {
   writeBytes,
 } from "../../internal/cli/mod.ts";
 import type { Scope } from "../../internal/interaction/mod.ts";
+import { terminalSize } from "../../internal/os/mod.ts";
 import { linkAgent } from "./agent-link.ts";
 import { workspaceOf, workspaceOptions } from "./agent-send.ts";
 import { type Asker, askPerson } from "./approval-ask.ts";
@@ -156,8 +157,9 @@ class LineQueue implements Asker {
   }
 
   window(): Window {
-    const { columns = 80, rows = 24 } = process.stdout;
-    return { columns, rows };
+    // As it is now: the runtime's own numbers are those of the last signal that it has handled.
+    const { cols, rows } = terminalSize(1);
+    return { columns: cols || 80, rows: rows || 24 };
   }
 
   async ask(prompt: string, over: AbortSignal): Promise<string | undefined> {

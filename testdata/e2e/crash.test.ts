@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { leftoversAfterGrace, sandboxes } from "./leftovers.ts";
 import { RawClient } from "./raw-client.ts";
 import { type Frame, World } from "./world.ts";
@@ -96,16 +97,23 @@ test(`kill -9 at ${kills} random moments loses nothing, repeats nothing and leav
   expect(interrupted).toBeGreaterThan(0);
 }, 600_000);
 
+/** Ends when two of it have begun. */
+const meeting = "echo >> met; until [ $(wc -l < met) -ge 2 ]; do sleep 0.02; done";
+
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   test(`a server ended by ${signal} leaves nothing of what waited for the next runs`, async () => {
     await world.stop();
     await world.serve();
+    rmSync(join(world.workspace, "met"), { force: true });
     const sessions = [`rest-${signal}`, `more-${signal}`];
-    for (const session of sessions) {
-      const client = new RawClient(`${world.source}/agent/coder.sock`, world.uid).send({
+    // At once, since one after the other they would use the same sandbox.
+    const clients = sessions.map((session) =>
+      new RawClient(`${world.source}/agent/coder.sock`, world.uid).send({
         ...{ op: "send", id: session, session, workspace: world.workspace },
-        input: '@call fs.stat {"path":"/workspace"}\n@say done',
-      });
+        input: `@call shell.exec ${JSON.stringify({ cmd: meeting })}\n@say done`,
+      }),
+    );
+    for (const client of clients) {
       expect(await client.done()).toMatchObject({ status: "ok" });
       client.end();
     }

@@ -236,12 +236,14 @@ test("a unit of the system is the agent's uid, gid and groups, no more, without 
     const { words } = await drive(booted, { do: "start", spec, words: true }, {});
     const field = (name: string) =>
       new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(String(words))?.[1]?.trim().split(/\s+/);
-    looks.push(["Uid", "Groups", "CapPrm", "CapInh", "CapAmb", "SigIgn"].map(field));
+    looks.push(["Uid", "Groups", "CapPrm", "CapInh", "CapAmb"].map(field));
+    // Signals 32 and 33 are the C library's own: whoever booted this system may have left them ignored.
+    expect(Number.parseInt(field("SigIgn")?.[0] ?? "", 16) & 0x7fff_ffff).toBe(0);
   }
   const none = ["0".repeat(16)];
   const ids = Array.from({ length: 4 }, () => String(other));
   expect(looks).toEqual([
-    [ids, [""], none, none, none, none],
-    [ids, [String(agentGroup)], none, none, none, none],
+    [ids, [""], none, none, none],
+    [ids, [String(agentGroup)], none, none, none],
   ]);
 });
