@@ -56,7 +56,8 @@ function printFacts(command: CommandOutput): void {
 
 function printCommand(command: CommandOutput, plain: boolean): void {
   const colours = !plain && isTerminal(1) && wantsColour(1, process.env);
-  const text = terminalText(command.output, { colours });
+  // Colours at the very end show nothing, and stood on a row of their own.
+  const text = terminalText(command.output, { colours }).replace(/(?:\x1b\[[0-9;:]*m)+$/, "");
   const body = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   if (plain) {
     printRaw(body);

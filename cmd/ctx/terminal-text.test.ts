@@ -16,6 +16,8 @@ test.each([
   ["a shorter text with its line erased", "long text\rok\x1b[K\r\n", "ok\n"],
   ["a backspace", "abd\bc", "abc"],
   ["a character set and a lone escape", "\x1b(Ba\x1b", "a"],
+  ["what a shell puts right after a program", "text\r\n\x1b[0m\x1b(B\x0f\x1b[?25h", "text\n"],
+  ["NUL, the bell and shifts of character sets", "a\x00b\x07c\x0ed\x0f", "abcd"],
   ["wide characters", "日本語\r\n", "日本語\n"],
 ])("leaves of %s what can be read", (_name, given, expected) => {
   expect(plain(given)).toBe(expected);

@@ -14,6 +14,10 @@ const sequence =
 
 const colour = /^\x1b\[[0-9;:]*m$/;
 
+// What a terminal obeys and shows nothing of: NUL, the bell, and the shifts between character sets,
+// which a shell sends after each program to have the usual one again.
+const unseen: readonly string[] = ["\x00", "\x07", "\x0e", "\x0f"];
+
 export interface TextOptions {
   /** Keeps colours and other renditions. */
   readonly colours: boolean;
@@ -36,7 +40,7 @@ function visible(line: string, { colours }: TextOptions): string {
     for (const character of piece) {
       if (character === "\r") column = 0;
       else if (character === "\b") column = Math.max(column - 1, 0);
-      else if (character === "\x07") continue;
+      else if (unseen.includes(character)) continue;
       else {
         cells[column] = rendition + escapeText(character);
         rendition = "";
