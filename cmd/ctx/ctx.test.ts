@@ -49,6 +49,13 @@ describe("help", () => {
     }
   });
 
+  test("who looks for the manual is led to it", async () => {
+    const { exit, err } = await place.ctx("man", "ctx.terminal");
+    const led = /ctx cat (\S+)\n/.exec(err)?.[1] ?? "nowhere";
+    expect([exit, (await place.ctx("--help")).out]).toEqual([2, expect.stringContaining(led)]);
+    expect((await place.ctx("cat", led)).out).toStartWith("# The manual of CortexFS");
+  });
+
   test("--version says version, commit and formats, as text and as JSON", async () => {
     expect((await place.ctx("--version")).out).toMatch(
       /^ctx 0\.1\.0 \(\S+\) op\/v1 interaction\/v1 sdk-envelope\/v1 control\/v1 /,

@@ -87,7 +87,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     return runInGroup(first, second, rest, group);
   }
   if (own) return runCommand(first, argv.slice(1));
-  return fail("EINVAL", `unknown command ${JSON.stringify(first)}`, { hint: "see ctx --help" });
+  const manual = "the manual is in the tree: ctx cat shared/cortexfs-docs/README.md";
+  const hint = first === "man" ? manual : "see ctx --help";
+  return fail("EINVAL", `unknown command ${JSON.stringify(first)}`, { hint });
 }
 
 async function runObject(argv: readonly string[]): Promise<number> {

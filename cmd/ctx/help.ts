@@ -59,6 +59,8 @@ Every command: --help, --json where it prints facts, --source DIR (or CTX_SOURCE
 
 Exit status: 0 ok, 1 failed, 2 bad input, 13 refused, 69 unavailable, 70 internal, 130 cancelled.
 
+The manual is in the tree: ctx cat shared/cortexfs-docs/README.md
+
 Examples:
   ctx bootstrap && ctx agent send coder "What is in this folder?"
   ctx policy explain coder tool:fs.write execute
