@@ -56,7 +56,9 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    return fail("EINVAL", `the input is not JSON: ${(error as Error).message}`);
+    return fail("EINVAL", `the input is not JSON: ${(error as Error).message}`, {
+      hint: 'in a shell, a JSON object stands in single quotes: \'{"path":"."}\'',
+    });
   }
 }
 

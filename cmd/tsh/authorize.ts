@@ -41,7 +41,7 @@ export function connectHost(path: string): Promise<Connection> {
     path,
     servers: "any",
     lineBytesMax: capabilityLineBytesMax,
-    hint: "the server of this terminal does not answer; it may be restarting",
+    hint: "the server of this terminal does not answer; it restarts, or ctx agent send starts it",
   });
 }
 
@@ -85,7 +85,20 @@ function allowedPath(line: string, name: string): string | undefined {
   const said = answer.ok ? "" : answer.message;
   const because = denied === undefined ? said : `${denied.because}${at}`;
   const code = answer.ok ? "EACCES" : codeOf(answer.code);
-  return fail(code, `cannot run tool "${name}": ${because || codes[code].meaning}`);
+  const hint = refusalHint(code, name);
+  return fail(code, `cannot run tool "${name}": ${because || codes[code].meaning}`, hint);
+}
+
+/** Where to go on from a refusal: most who meet the first type the name of a host's program. */
+function refusalHint(code: CodedError["code"], name: string): { hint?: string } {
+  if (code === "ENOENT") {
+    return {
+      hint: `tools lists what runs here; shell.exec '${name}' runs a program of the system`,
+    };
+  }
+  const agent = process.env["CTX_AGENT"];
+  if (code !== "EACCES" || !agent) return {};
+  return { hint: `on the host, see ctx policy explain ${agent} tool:${name} execute` };
 }
 
 /** A code that this build does not know is a failure of the host all the same. */

@@ -39,7 +39,7 @@ export function checkWords(word: string, words: readonly string[]): void {
   if (good) return;
   const said = { none: "no words", one: "one name", some: "one or more names" };
   fail("EINVAL", `tsh ${word} takes ${said[takes as keyof typeof said]}`, {
-    hint: "see tsh --help",
+    hint: word === "help" ? "tools lists the names; tsh --help has the rest" : "see tsh --help",
   });
 }
 
