@@ -27,7 +27,11 @@ for (const shell of shells) {
         "gate",
         ...program,
       ],
-      { stdin: new TextEncoder().encode(`${" ".repeat(gateReady.length)}\n${sent}`) },
+      {
+        // Nothing of how the tests themselves are run.
+        env: { PATH: process.env["PATH"] ?? "" },
+        stdin: new TextEncoder().encode(`${" ".repeat(gateReady.length)}\n${sent}`),
+      },
     );
 
   describe(`gateScript() in ${shell}`, () => {

@@ -111,13 +111,13 @@ test("a reset makes a guess certain", async () => {
 });
 
 test("after a flood the screen is followed again without being asked", async () => {
-  const answered = Promise.withResolvers<void>();
-  const screen = createScreen({ cols, rows, answer: () => answered.resolve() });
+  const answered = Promise.withResolvers<Uint8Array>();
+  const screen = createScreen({ cols, rows, answer: (bytes) => answered.resolve(bytes) });
   await screen.snapshot();
   screen.answering = true;
   screen.push(lines(4 * backlogBytesMax));
   screen.push(Buffer.from("\x1b[6n"));
-  await answered.promise;
+  expect(Buffer.from(await answered.promise).toString()).toMatch(/^\x1b\[\d+;\d+R$/);
   screen.close();
 });
 

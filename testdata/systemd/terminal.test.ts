@@ -46,10 +46,12 @@ function there(): Booted | undefined {
   return undefined;
 }
 
-type Person = typeof ada;
-
 /** Runs to a good end and gives what it printed. */
-async function as(booted: Booted, { name, uid }: Person, argv: readonly string[]): Promise<string> {
+async function as(
+  booted: Booted,
+  { name, uid }: typeof ada,
+  argv: readonly string[],
+): Promise<string> {
   const env = { HOME: `/home/${name}`, CTX_SOURCE: "" };
   const done = await booted.run(argv, { uid, env, cwd: `/home/${name}/work` });
   if (done.exit !== 0) throw new Error(`${argv.join(" ")}: ${done.stdout}${done.stderr}`);
@@ -62,7 +64,11 @@ interface Shown {
   readonly socket: string;
 }
 
-async function shown(booted: Booted, person: Person, session: string): Promise<Shown | undefined> {
+async function shown(
+  booted: Booted,
+  person: typeof ada,
+  session: string,
+): Promise<Shown | undefined> {
   const lines = (await as(booted, person, ["ctx", "agent", "ps", "coder", "--json"])).split("\n");
   const all = lines.filter(Boolean).map((line) => JSON.parse(line) as Shown);
   return all.find((one) => one["session"] === session);
@@ -104,13 +110,13 @@ function withDaemons(first: string, second: string, own: string): string[] {
 }
 
 /** A tree holds the programs, and what is written inside is in memory. */
-async function removeTrees({ name, uid }: Person): Promise<void> {
+async function removeTrees({ name, uid }: typeof ada): Promise<void> {
   if (typeof systemd === "string") return;
   await systemd.run(["systemctl", "stop", `user@${uid}.service`]);
   await systemd.run(["rm", "-rf", `/home/${name}/.local`]);
 }
 
-const serverPid = async (booted: Booted, person: Person) =>
+const serverPid = async (booted: Booted, person: typeof ada) =>
   (JSON.parse(await as(booted, person, ["ctx", "status", "--json"])) as { server: { pid: number } })
     .server.pid;
 
