@@ -10,10 +10,12 @@ import { dist } from "../testdata/e2e/world.ts";
 import { median, type Result } from "./measure.ts";
 import { compileProgram } from "./start.ts";
 
-const floodBytes = 64 * 1024 * 1024;
-const rounds = 5;
+const floodBytes = 128 * 1024 * 1024;
+const rounds = 3;
 const attaches = 150;
 const manyWatchers = 16;
+/** Output of a flood between two attaches. */
+const freshBytes = 256 * 1024;
 
 /** A bare reader of a pseudo-terminal: what no terminal server can be faster than. */
 const readerSource = `
@@ -169,9 +171,15 @@ async function attachTimes(stage: Stage, kind: keyof typeof screens, peak: Peak)
   try {
     const first = await joined(stage.socket);
     await first.until(({ text }) => text.length > 2000);
-    first.close();
+    let seen = 0;
+    first.sink = (bytes) => {
+      seen += bytes.length;
+    };
     const times: number[] = [];
     for (let count = 0; count < attaches; count++) {
+      // Without new output the screen is the one that the last client was given.
+      const before = seen;
+      if (kind === "flood") await first.until(() => seen > before + freshBytes);
       const begun = performance.now();
       const client = await TerminalClient.connect(stage.socket, "attach/1\n");
       await client.until((one) => one.frame("snapshot") !== undefined);
