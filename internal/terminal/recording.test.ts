@@ -127,6 +127,20 @@ describe("a recording", () => {
     expect(records(name)).toMatchObject([{ seq: 42 }]);
   });
 
+  test("that could not begin a new segment does so with the next output that can", async () => {
+    const recording = openRecording({ folder, name, bytesMax: 4000 });
+    const hindrance = join(base, `${name}.next`);
+    mkdirSync(hindrance);
+    for (let index = 0; index < 40; index++) recording.push(output(200));
+    expect(existsSync(join(base, `${name}.1`))).toBe(false);
+    rmSync(hindrance, { recursive: true });
+    recording.push(output(200));
+    await recording.close();
+    const all = [...records(`${name}.1`), ...records(name)];
+    expect(outputIn(all)).toBe(41 * 200);
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+  });
+
   test("of a disk that is full goes on when there is room again, and tells what is missing", async () => {
     const small = join(base, "small");
     mkdirSync(small);

@@ -87,13 +87,25 @@ class SegmentedLog implements Recording {
     return `${this.#name}.1`;
   }
 
+  #path(name: string): string {
+    return throughFolder(this.#folder, name);
+  }
+
   #rotate(at: number): void {
     const gone = this.#before ?? withSegment(this.#folder, this.#older, 0, outputBytesOf);
-    const [name, older] = [this.#name, this.#older].map((one) => throughFolder(this.#folder, one));
-    renameSync(name as string, older as string);
+    // Opened before anything is moved: where that fails, the next output tries all of it again.
+    const next = `${this.#name}.next`;
+    const fresh = openBeneath(this.#folder, next, "append");
+    try {
+      ftruncateSync(fresh, 0);
+      renameSync(this.#path(this.#name), this.#path(this.#older));
+      renameSync(this.#path(next), this.#path(this.#name));
+    } catch (error) {
+      closeSync(fresh);
+      throw error;
+    }
     this.#before = this.#own;
     this.#own = 0;
-    const fresh = openBeneath(this.#folder, this.#name, "append");
     closeSync(this.#fd);
     this.#fd = fresh;
     this.#bytes = 0;
@@ -111,7 +123,8 @@ class SegmentedLog implements Recording {
   }
 
   #tellMissing(at: number): void {
-    if (this.#missing === 0) return;
+    // A full segment that cannot be rotated takes nothing more; the next one tells.
+    if (this.#missing === 0 || this.#bytes >= this.#bytesMax) return;
     const gap: TerminalDraft = { type: "gap", at, bytes: this.#missing, reason: this.#reason };
     this.#write(encodeRecord(gap, this.#seq + 1));
     this.#missing = 0;

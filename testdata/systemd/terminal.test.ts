@@ -1,6 +1,5 @@
 // Terminals of the compiled programs under a real systemd: a unit each, found again by a new server,
 // gone as a whole when stopped, and what a logout does to them. Nothing here imports the product.
-
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -15,6 +14,7 @@ const ada = { name: "ctxada", uid: 20_921 };
 const ben = { name: "ctxben", uid: 20_922 };
 /** Owns the agents of the system's tree. */
 const eve = { name: "ctxeve", uid: 20_923 };
+type Person = typeof ada;
 const systemTree = "/var/lib/cortexfs/storage/current";
 
 let systemd: Booted | string = "not booted";
@@ -47,11 +47,7 @@ function there(): Booted | undefined {
 }
 
 /** Runs to a good end and gives what it printed. */
-async function as(
-  booted: Booted,
-  { name, uid }: typeof ada,
-  argv: readonly string[],
-): Promise<string> {
+async function as(booted: Booted, { name, uid }: Person, argv: readonly string[]): Promise<string> {
   const env = { HOME: `/home/${name}`, CTX_SOURCE: "" };
   const done = await booted.run(argv, { uid, env, cwd: `/home/${name}/work` });
   if (done.exit !== 0) throw new Error(`${argv.join(" ")}: ${done.stdout}${done.stderr}`);
@@ -64,11 +60,7 @@ interface Shown {
   readonly socket: string;
 }
 
-async function shown(
-  booted: Booted,
-  person: typeof ada,
-  session: string,
-): Promise<Shown | undefined> {
+async function shown(booted: Booted, person: Person, session: string): Promise<Shown | undefined> {
   const lines = (await as(booted, person, ["ctx", "agent", "ps", "coder", "--json"])).split("\n");
   const all = lines.filter(Boolean).map((line) => JSON.parse(line) as Shown);
   return all.find((one) => one["session"] === session);
@@ -110,13 +102,13 @@ function withDaemons(first: string, second: string, own: string): string[] {
 }
 
 /** A tree holds the programs, and what is written inside is in memory. */
-async function removeTrees({ name, uid }: typeof ada): Promise<void> {
+async function removeTrees({ name, uid }: Person): Promise<void> {
   if (typeof systemd === "string") return;
   await systemd.run(["systemctl", "stop", `user@${uid}.service`]);
   await systemd.run(["rm", "-rf", `/home/${name}/.local`]);
 }
 
-const serverPid = async (booted: Booted, person: typeof ada) =>
+const serverPid = async (booted: Booted, person: Person) =>
   (JSON.parse(await as(booted, person, ["ctx", "status", "--json"])) as { server: { pid: number } })
     .server.pid;
 
