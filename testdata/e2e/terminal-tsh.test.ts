@@ -110,9 +110,7 @@ describe("a person's tool", () => {
 
   test("is found along CTX_PATH alone, and what is shown of it is harmless", async () => {
     expect(await typed("ls")).toEqual({
-      output: expect.stringMatching(
-        /leads to no executable "ls"[\s\S]*hint: tools lists [\s\S]*shell\.exec 'ls'/,
-      ),
+      output: expect.stringContaining('leads to no executable "ls"'),
       status: 1,
     });
     expect((await typed("fs.list traps")).output).toContain("fs.read");
@@ -123,17 +121,17 @@ describe("a person's tool", () => {
 
   test("that is not allowed is refused with 13 and the line that is missing", async () => {
     expect(await typed("agent.update system.md x")).toEqual({
-      output: expect.stringMatching(
-        /allow coder_t tool:agent\.update execute.*\[EACCES\][\s\S]*ctx policy explain coder/,
-      ),
+      output: expect.stringMatching(/allow coder_t tool:agent\.update execute.*\[EACCES\]/),
       status: 13,
     });
   });
 
   test("is stopped by ^Z, goes on with fg and ends by ^C, and tsh is not stopped by any", async () => {
-    person.type("shell.exec 'trap \"echo went on\" CONT; while :; do sleep 0.1; done'\r");
+    person.type(
+      'shell.exec \'trap "echo went on" CONT; echo be""gun; while :; do sleep 0.1; done\'\r',
+    );
     await seen(/133;C;/);
-    await until("it runs", () => runs("sleep 0.1"));
+    await seen(/begun\r\n/);
     person.type("\x1a");
     await seen(/\[1\] {2}stopped/);
     expect(await typed("jobs")).toMatchObject({
