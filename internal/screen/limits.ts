@@ -1,10 +1,16 @@
 // What a screen may cost, whatever is written to it.
 
 /** Columns of a screen; a client that asks for more gets these. */
-export const screenColumnsMax = 1_000;
+const screenColumnsMax = 1_000;
 
-/** Rows of a screen; a client that asks for more gets these. With the columns: 6 MB a buffer. */
-export const screenRowsMax = 500;
+/** Rows of a screen; a client that asks for more gets these. */
+const screenRowsMax = 500;
+
+/**
+ * Cells of a screen; rows give way. A snapshot of so many, each of another colour, is 5 MB and
+ * takes 0.2 s; the largest monitor of today with the smallest letters shows 120,000.
+ */
+const screenCellsMax = 150_000;
 
 /** Bytes that wait to be parsed. Past it the oldest are skipped and the screen is approximate. */
 export const backlogBytesMax = 256 * 1024;
@@ -57,8 +63,10 @@ export interface ScreenSize {
 }
 
 /** The size a screen really takes: at least what a wide character needs, at most the bounds. */
-export function clampSize(cols: number, rows: number): ScreenSize {
+export function clampSize(wantedCols: number, wantedRows: number): ScreenSize {
   const within = (value: number, min: number, max: number) =>
     Math.min(max, Math.max(min, Number.isFinite(value) ? Math.trunc(value) : min));
-  return { cols: within(cols, 2, screenColumnsMax), rows: within(rows, 1, screenRowsMax) };
+  const cols = within(wantedCols, 2, screenColumnsMax);
+  const rowsMax = Math.min(screenRowsMax, Math.floor(screenCellsMax / cols));
+  return { cols, rows: within(wantedRows, 1, rowsMax) };
 }

@@ -73,7 +73,10 @@ test("a size is held to what a screen may have", async () => {
   expect([least.cols, least.rows]).toEqual([2, 1]);
   screen.resize(60_000, 60_000);
   const most = await screen.snapshot();
-  expect([most.cols, most.rows]).toEqual([1_000, 500]);
+  expect([most.cols, most.rows]).toEqual([1_000, 150]);
+  screen.resize(60, 60_000);
+  const tall = await screen.snapshot();
+  expect([tall.cols, tall.rows]).toEqual([60, 500]);
   screen.close();
 });
 

@@ -90,7 +90,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
   "@xterm/headless": ["screen"],
-  "@xterm/addon-serialize": ["screen"],
   yargs: ["cli", "cmd"],
   zod: ["wire", "envelope", "capability", "tree"],
 };
