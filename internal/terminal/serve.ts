@@ -1,12 +1,12 @@
 // Serves one pseudo-terminal to its clients from the child's start to its end: runs the machine of
 // the clients with a real terminal, an emulator and sockets. The child's output is never held for
-// anybody but a client that lags and reads; see the machine for who is dropped.
+// anybody but a client that lags and reads; the machine says for whom, and who is dropped.
 
 import { geteuid } from "node:process";
 import { type Code, killGraceMs } from "../abi/mod.ts";
 import { refuseConnections } from "../os/mod.ts";
 import { openPty, type Pty, type PtyExit } from "../pty/mod.ts";
-import { createScreen, type Screen } from "../screen/mod.ts";
+import { clampSize, createScreen, type Screen } from "../screen/mod.ts";
 import {
   type ClientsEffect,
   type ClientsEvent,
@@ -16,13 +16,7 @@ import {
   terminalClientsMax,
 } from "../terminal-wire/mod.ts";
 import { type ClientEvents, ClientSocket, type StreamSocket } from "./client-socket.ts";
-import {
-  terminalAcceptMs,
-  terminalEndMs,
-  terminalNewcomerMs,
-  terminalPaceMs,
-  terminalTickMs,
-} from "./limits.ts";
+import { terminalAcceptMs, terminalEndMs, terminalNewcomerMs, terminalTickMs } from "./limits.ts";
 import { type ListenPlace, openListener, type TerminalListener } from "./listener.ts";
 
 export interface RecordSink {
@@ -67,12 +61,13 @@ class TerminalServer implements ClientEvents {
   readonly #sockets = new Map<number, ClientSocket>();
   readonly #listener: { stop(closeActive?: boolean): void };
   readonly #listening: number;
+  #isHeld = false;
   #nextId = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #emptied: (() => void) | undefined;
 
   constructor(options: TerminalOptions, listener: TerminalListener) {
-    const { cols, rows } = options;
+    const { cols, rows } = clampSize(options.cols, options.rows);
     this.#options = options;
     this.#listening = listener.fd;
     this.#machine = new TerminalClients({ cols, rows });
@@ -160,22 +155,19 @@ class TerminalServer implements ClientEvents {
     this.#record({ type: "pty.output", at: Date.now(), data: bytes });
     this.#screen.push(bytes);
     this.#step({ kind: "data", bytes, nowMs: performance.now() });
-    this.#pace();
   }
 
-  /** Reads no further while clients that read are far behind, for a moment. */
+  /** The child's writes wait while clients that read are far behind. */
   #pace(): void {
-    const begun = performance.now();
-    for (let now = begun; now - begun < terminalPaceMs; now = performance.now()) {
-      const lagging = this.#machine.paced(now);
-      if (lagging.length === 0) return;
-      const taken = lagging.map((client) => this.#flush(client));
-      if (!taken.includes(true)) Bun.sleepSync(1);
-    }
+    const isLagging = this.#machine.paced(performance.now());
+    if (isLagging === this.#isHeld) return;
+    this.#isHeld = isLagging;
+    this.#pty.hold(isLagging);
   }
 
   #step(event: ClientsEvent): void {
     for (const effect of this.#machine.step(event)) this.#apply(effect);
+    if (event.kind === "data" || this.#isHeld) this.#pace();
     this.#watch();
   }
 
@@ -242,7 +234,9 @@ class TerminalServer implements ClientEvents {
     else if (frame.type === "ping") {
       this.#step({ kind: "ping", client: client.id, bytes: frame.data, nowMs });
     } else {
-      this.#step({ kind: "size", client: client.id, cols: frame.cols, rows: frame.rows, nowMs });
+      // The child and the screen have to agree, so nobody asks for more than both can have.
+      const size = clampSize(frame.cols, frame.rows);
+      this.#step({ kind: "size", client: client.id, ...size, nowMs });
     }
   }
 

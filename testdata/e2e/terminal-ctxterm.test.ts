@@ -31,6 +31,9 @@ describe("clients", () => {
     await second.until(said("[one] 31 101"));
     second.type("two\n");
     await watcher.until(said("[two] 31 101"));
+    typist.send({ type: "resize", cols: 1000, rows: 1000 });
+    typist.type("more\n");
+    await watcher.until(said("[more] 150 1000"));
     watcher.type("no\n");
     expect((await watcher.untilEnd()).frame("error")).toMatchObject({ code: "EINVAL" });
     typist.send({ type: "ping", data: new TextEncoder().encode("there?") });
