@@ -12,4 +12,5 @@ export { SystemError } from "./libc.ts";
 export * from "./peer-process.ts";
 export * from "./process-facts.ts";
 export * from "./process-guard.ts";
+export * from "./terminal-flow.ts";
 export * from "./terminal-modes.ts";

@@ -1,16 +1,22 @@
 // The one owner of Bun's own terminal: a child in a session of its own, with the new pseudo-terminal
-// as its controlling one. Output comes as it is read, and what the handler does with it decides how
-// fast the terminal is read. Only one write is under way at a time, since Bun keeps without bound
-// what the terminal does not take.
+// as its controlling one. Bun reads a terminal for as long as there is something to read and knows no
+// pause, so a flood would keep everything else in this process waiting: the flood is held in the
+// kernel instead, between two turns of the event loop and while the owner asks for it. Only one write
+// is under way at a time, since Bun keeps without bound what the terminal does not take.
 
+import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import { coded, fail, quoted } from "../abi/mod.ts";
+import { holdOutput, openTerminalOf, releaseOutput } from "../os/mod.ts";
 
 /**
  * Time from the child's end to the end of its output. The kernel hangs up a session's terminal with
  * its leader, so what comes later than this is lost.
  */
 const outputEndMs = 1000;
+
+/** Time for which output alone is taken, while everything else in the process waits. */
+const outputTurnMs = 4;
 
 export interface PtyExit {
   /** As of a shell: 0 to 255, 128 and the signal's number for a signal. */
@@ -37,6 +43,8 @@ export interface Pty {
   readonly ended: Promise<PtyExit>;
   /** One write is under way until `onWritten`. */
   write(bytes: Uint8Array): void;
+  /** Lets the child's writes wait, or no longer. What is on its way still comes. */
+  hold(isHeld: boolean): void;
   resize(cols: number, rows: number): void;
   /** Signals the child's process group; nothing once it has ended. */
   kill(signal: NodeJS.Signals): void;
@@ -54,10 +62,14 @@ export function openPty(options: PtyOptions): Pty {
   const { command, env, cwd, cols, rows } = options;
   const outputEnded = Promise.withResolvers<void>();
   let isOver = false;
+  let turn: OutputTurn | undefined;
   const terminal = {
     cols,
     rows,
-    data: (_terminal: unknown, bytes: Uint8Array) => options.onData(bytes),
+    data: (_terminal: unknown, bytes: Uint8Array) => {
+      options.onData(bytes);
+      turn?.took();
+    },
     drain: () => {
       if (!isOver) options.onWritten();
     },
@@ -65,15 +77,19 @@ export function openPty(options: PtyOptions): Pty {
   };
   const given = { ...(env && { env }), ...(cwd !== undefined && { cwd }), terminal };
   const child = start(command, given);
+  const flow = new OutputFlow(openTerminalOf(child.pid));
+  turn = new OutputTurn(flow);
   const ended = child.exited.then(async () => {
     isOver = true;
     await within(outputEnded.promise, outputEndMs);
     child.terminal.close();
+    flow.close();
     return exitOf(child);
   });
   return {
     pid: child.pid,
     ended,
+    hold: (isHeld) => flow.hold("owner", isHeld),
     write(bytes) {
       if (!isOver) child.terminal.write(bytes);
     },
@@ -84,6 +100,60 @@ export function openPty(options: PtyOptions): Pty {
       if (!isOver) killGroup(child.pid, signal);
     },
   };
+}
+
+/** Holds the output while anybody wants it held. */
+class OutputFlow {
+  #fd: number | undefined;
+  #holders = new Set<"owner" | "turn">();
+
+  constructor(fd: number | undefined) {
+    this.#fd = fd;
+  }
+
+  hold(who: "owner" | "turn", isHeld: boolean): void {
+    if (this.#fd === undefined) return;
+    const before = this.#holders.size;
+    if (isHeld) this.#holders.add(who);
+    else this.#holders.delete(who);
+    try {
+      if (before === 0 && this.#holders.size === 1) holdOutput(this.#fd);
+      else if (before === 1 && this.#holders.size === 0) releaseOutput(this.#fd);
+    } catch {
+      // The terminal was hung up: its child has ended.
+      this.close();
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
+
+/** Ends the taking of output when it went on for too long without anything else having its turn. */
+class OutputTurn {
+  readonly #flow: OutputFlow;
+  #beganMs = 0;
+  #isRunning = false;
+
+  constructor(flow: OutputFlow) {
+    this.#flow = flow;
+  }
+
+  took(): void {
+    const now = performance.now();
+    if (!this.#isRunning) {
+      this.#isRunning = true;
+      this.#beganMs = now;
+      setImmediate(() => {
+        this.#isRunning = false;
+        this.#flow.hold("turn", false);
+      });
+    } else if (now - this.#beganMs > outputTurnMs) {
+      this.#flow.hold("turn", true);
+    }
+  }
 }
 
 interface Child {

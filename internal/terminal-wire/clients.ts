@@ -76,12 +76,12 @@ export class TerminalClients {
     return this.#clients.get(client)?.queue.bytes ?? 0;
   }
 
-  /** Clients that lag and read: the terminal should be read no faster than they. */
-  paced(nowMs: number): ClientId[] {
-    const lagging = [...this.#clients.values()].filter(
-      ({ state, queue }) => state === "active" && queue.wantsPace(nowMs),
-    );
-    return lagging.map(({ id }) => id);
+  /** Whether a client lags and reads: then the terminal should be read no faster than it. */
+  paced(nowMs: number): boolean {
+    for (const { state, queue } of this.#clients.values()) {
+      if (state === "active" && queue.wantsPace(nowMs)) return true;
+    }
+    return false;
   }
 
   step(event: ClientsEvent): ClientsEffect[] {

@@ -19,10 +19,7 @@ export const terminalAcceptMs = 10;
 export const terminalEndMs = 2000;
 
 /** How often queues are looked at while something waits in one. */
-export const terminalTickMs = 50;
-
-/** Time that the terminal is not read for clients that lag, for each piece of output. */
-export const terminalPaceMs = 20;
+export const terminalTickMs = 20;
 
 /** Bytes of records that wait for who keeps them. Past it output is left out and told as a gap. */
 export const recordQueueBytesMax = 8 * 1024 * 1024;
