@@ -67,8 +67,9 @@ export function openPty(options: PtyOptions): Pty {
     cols,
     rows,
     data: (_terminal: unknown, bytes: Uint8Array) => {
-      options.onData(bytes);
+      // First, so that the child can go on while what it said is dealt with.
       turn?.took();
+      options.onData(bytes);
     },
     drain: () => {
       if (!isOver) options.onWritten();

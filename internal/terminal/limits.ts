@@ -29,3 +29,6 @@ export const recordEndMs = 2000;
 
 /** Bytes of one segment of the log. Past it a new one begins; one older one is kept. */
 export const recordingBytesMax = 64 * 1024 * 1024;
+
+/** Output that goes to the clients, the screen and the recording as one. A full block goes at once. */
+export const terminalBlockBytes = 64 * 1024;

@@ -16,7 +16,13 @@ import {
   terminalClientsMax,
 } from "../terminal-wire/mod.ts";
 import { type ClientEvents, ClientSocket, type StreamSocket } from "./client-socket.ts";
-import { terminalAcceptMs, terminalEndMs, terminalNewcomerMs, terminalTickMs } from "./limits.ts";
+import {
+  terminalAcceptMs,
+  terminalBlockBytes,
+  terminalEndMs,
+  terminalNewcomerMs,
+  terminalTickMs,
+} from "./limits.ts";
 import { type ListenPlace, openListener, type TerminalListener } from "./listener.ts";
 
 export interface RecordSink {
@@ -62,6 +68,10 @@ class TerminalServer implements ClientEvents {
   readonly #listener: { stop(closeActive?: boolean): void };
   readonly #listening: number;
   #isHeld = false;
+  /** Output of this turn of the event loop that nobody was told of yet. */
+  #block = new Uint8Array(terminalBlockBytes);
+  #filled = 0;
+  #emitting: ReturnType<typeof setImmediate> | undefined;
   #nextId = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #emptied: (() => void) | undefined;
@@ -103,6 +113,7 @@ class TerminalServer implements ClientEvents {
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
     const end = await this.#pty.ended;
+    this.#emit();
     signal.removeEventListener("abort", stop);
     this.#record({ type: "process.exit", at: Date.now(), ...end });
     this.#step({ kind: "exit", ...end, nowMs: performance.now() });
@@ -151,7 +162,26 @@ class TerminalServer implements ClientEvents {
     this.#options.record?.push(draft);
   }
 
+  /** A terminal is read in pieces of at most 4 KiB; what comes in one turn goes on as one. */
   #output(bytes: Uint8Array): void {
+    for (let rest = bytes; rest.length > 0; ) {
+      const part = rest.subarray(0, this.#block.length - this.#filled);
+      this.#block.set(part, this.#filled);
+      this.#filled += part.length;
+      rest = rest.subarray(part.length);
+      if (this.#filled === this.#block.length) this.#emit();
+    }
+    this.#emitting ??= setImmediate(() => this.#emit());
+  }
+
+  #emit(): void {
+    clearImmediate(this.#emitting);
+    this.#emitting = undefined;
+    if (this.#filled === 0) return;
+    const isFull = this.#filled === this.#block.length;
+    const bytes = isFull ? this.#block : this.#block.slice(0, this.#filled);
+    if (isFull) this.#block = new Uint8Array(terminalBlockBytes);
+    this.#filled = 0;
     this.#record({ type: "pty.output", at: Date.now(), data: bytes });
     this.#screen.push(bytes);
     this.#step({ kind: "data", bytes, nowMs: performance.now() });
@@ -189,6 +219,7 @@ class TerminalServer implements ClientEvents {
   }
 
   #resize(cols: number, rows: number): void {
+    this.#emit();
     this.#pty.resize(cols, rows);
     this.#screen.resize(cols, rows);
     this.#record({ type: "pty.resize", at: Date.now(), cols, rows });
