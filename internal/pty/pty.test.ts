@@ -41,8 +41,33 @@ describe("a pseudo-terminal", () => {
     const flood = await run("head -c 3000000 /dev/zero | tr '\\0' x; exit 7");
     expect(flood.output.length).toBe(3_000_000);
     expect(flood.end).toEqual({ status: 7, signal: 0 });
+    const begun = performance.now();
     const killed = await run("kill -9 $$");
+    // The end of the output is noticed and not waited out.
+    expect(performance.now() - begun).toBeLessThan(900);
     expect(killed.end).toEqual({ status: 137, signal: 9 });
+  });
+
+  test("lets its child wait while it is held, and loses nothing by it", async () => {
+    let bytes = 0;
+    const pty = openPty({
+      command: ["/bin/sh", "-c", "stty raw; head -c 3000000 /dev/zero; echo end"],
+      env: { PATH: "/usr/bin:/bin" },
+      ...{ cols: 80, rows: 24 },
+      onData(chunk) {
+        const isFirst = bytes === 0;
+        bytes += chunk.length;
+        if (isFirst) pty.hold(true);
+      },
+      onWritten() {},
+    });
+    const isOver = pty.ended.then(() => true);
+    expect(await Promise.race([isOver, Bun.sleep(200)])).toBeUndefined();
+    const held = bytes;
+    expect(held).toBeLessThan(3_000_000);
+    pty.hold(false);
+    await pty.ended;
+    expect(bytes).toBe(3_000_004);
   });
 
   test("takes writes in order and says when each is taken", async () => {

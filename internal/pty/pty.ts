@@ -82,9 +82,10 @@ export function openPty(options: PtyOptions): Pty {
   turn = new OutputTurn(flow);
   const ended = child.exited.then(async () => {
     isOver = true;
+    // The output ends when nobody has the terminal open any more, and this holds it open too.
+    flow.close();
     await within(outputEnded.promise, outputEndMs);
     child.terminal.close();
-    flow.close();
     return exitOf(child);
   });
   return {
@@ -127,8 +128,10 @@ class OutputFlow {
   }
 
   close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
+    const fd = this.#fd;
+    if (fd === undefined) return;
     this.#fd = undefined;
+    closeSync(fd);
   }
 }
 
