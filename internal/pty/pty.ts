@@ -15,8 +15,11 @@ import { holdOutput, openTerminalOf, releaseOutput } from "../os/mod.ts";
  */
 const outputEndMs = 1000;
 
-/** Time for which output alone is taken, while everything else in the process waits. */
-const outputTurnMs = 4;
+/**
+ * Time for which output alone is taken, while everything else in the process waits. Each end of it
+ * puts the child to sleep, so it is not short: a new client waits for two of them at most.
+ */
+const outputTurnMs = 20;
 
 export interface PtyExit {
   /** As of a shell: 0 to 255, 128 and the signal's number for a signal. */

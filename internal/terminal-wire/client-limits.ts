@@ -17,7 +17,7 @@ export const clientQueueBytesHardMax = 16 * 1024 * 1024;
  * Bytes queued for a client that reads past which the terminal is read no faster than the client, so
  * that a reader that is merely scheduled late loses nothing. It ends for a client that stalls.
  */
-export const clientPaceBytes = 4 * 1024 * 1024;
+export const clientPaceBytes = 1024 * 1024;
 
 /** Time without a byte taken after which the terminal's speed is no longer fitted to a client. */
 export const clientPaceIdleMs = 200;

@@ -30,5 +30,8 @@ export const recordEndMs = 2000;
 /** Bytes of one segment of the log. Past it a new one begins; one older one is kept. */
 export const recordingBytesMax = 64 * 1024 * 1024;
 
-/** Output that goes to the clients, the screen and the recording as one. A full block goes at once. */
+/** Output of one turn that goes to clients, screen and recording as one. Past it, in several. */
 export const terminalBlockBytes = 64 * 1024;
+
+/** A piece of output of this size is worth handing on alone. */
+export const terminalPieceBytes = 32 * 1024;

@@ -21,6 +21,7 @@ import {
   terminalBlockBytes,
   terminalEndMs,
   terminalNewcomerMs,
+  terminalPieceBytes,
   terminalTickMs,
 } from "./limits.ts";
 import { type ListenPlace, openListener, type TerminalListener } from "./listener.ts";
@@ -162,15 +163,16 @@ class TerminalServer implements ClientEvents {
     this.#options.record?.push(draft);
   }
 
-  /** A terminal is read in pieces of at most 4 KiB; what comes in one turn goes on as one. */
+  /** Small pieces of one turn of the event loop go on as one, each of a size with no wait at all. */
   #output(bytes: Uint8Array): void {
-    for (let rest = bytes; rest.length > 0; ) {
-      const part = rest.subarray(0, this.#block.length - this.#filled);
-      this.#block.set(part, this.#filled);
-      this.#filled += part.length;
-      rest = rest.subarray(part.length);
-      if (this.#filled === this.#block.length) this.#emit();
+    if (bytes.length >= terminalPieceBytes) {
+      this.#emit();
+      this.#tell(bytes);
+      return;
     }
+    if (this.#filled + bytes.length > this.#block.length) this.#emit();
+    this.#block.set(bytes, this.#filled);
+    this.#filled += bytes.length;
     this.#emitting ??= setImmediate(() => this.#emit());
   }
 
@@ -178,10 +180,12 @@ class TerminalServer implements ClientEvents {
     clearImmediate(this.#emitting);
     this.#emitting = undefined;
     if (this.#filled === 0) return;
-    const isFull = this.#filled === this.#block.length;
-    const bytes = isFull ? this.#block : this.#block.slice(0, this.#filled);
-    if (isFull) this.#block = new Uint8Array(terminalBlockBytes);
+    const bytes = this.#block.slice(0, this.#filled);
     this.#filled = 0;
+    this.#tell(bytes);
+  }
+
+  #tell(bytes: Uint8Array): void {
     this.#record({ type: "pty.output", at: Date.now(), data: bytes });
     this.#screen.push(bytes);
     this.#step({ kind: "data", bytes, nowMs: performance.now() });
