@@ -36,3 +36,9 @@ export const clientFarewellMs = 120_000;
 
 /** Output kept for those who wait for a snapshot. Past it a newer snapshot is made for them. */
 export const joinQueueBytesMax = 16 * 1024 * 1024;
+
+/**
+ * A piece of output up to this size is copied behind a header, once for all framed clients. A header
+ * of its own costs each of them a write, which for larger pieces is less than the copy.
+ */
+export const framedCopyBytesMax = 16 * 1024;

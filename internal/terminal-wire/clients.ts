@@ -16,7 +16,7 @@ import {
 } from "./client.ts";
 import type { ClientId, ClientsEffect, ClientsEvent } from "./client-events.ts";
 import { ClientInput } from "./client-input.ts";
-import { clientFarewellMs, joinQueueBytesMax } from "./client-limits.ts";
+import { clientFarewellMs, framedCopyBytesMax, joinQueueBytesMax } from "./client-limits.ts";
 import type { FirstLine } from "./first-line.ts";
 import { encodeTerminalFrame, type TerminalServerFrame } from "./frames.ts";
 import { JoinLog } from "./join-log.ts";
@@ -138,9 +138,12 @@ export class TerminalClients {
     for (const client of [...this.#clients.values()]) {
       if (client.state === "active") this.#dropLate(client);
       if (client.state !== "active") continue;
-      // One copy for all framed clients: a header of its own would cost each a write of its own.
-      if (client.first.framed) framed ??= encodeTerminalFrame({ type: "data", data: bytes });
-      client.queue.push(client.first.framed ? (framed ?? bytes) : bytes, this.#nowMs);
+      if (!client.first.framed) client.queue.push(bytes, this.#nowMs);
+      else if (bytes.length > framedCopyBytesMax) queueOutput(client, bytes, this.#nowMs);
+      else {
+        framed ??= encodeTerminalFrame({ type: "data", data: bytes });
+        client.queue.push(framed, this.#nowMs);
+      }
       this.#effects.push({ kind: "flush", client: client.id });
     }
     this.#log.push(bytes);
