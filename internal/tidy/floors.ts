@@ -82,7 +82,7 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Modules that examine the product and are no part of it. */
-const outside = ["tidy"];
+const outside = ["tidy", "testkit"];
 
 /** Packages and the only modules that may name them; a foreign thing has one owner. */
 const owners: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,108 @@
+"""Runs a program and tells what it left behind: `reaper.py REPORT MARK SECONDS PROGRAM [ARGUMENT...]`.
+
+It is to the program what process 1 is: orphans become its children and are reaped while the program
+runs. When the program has ended, whatever still lives below it, or anywhere with MARK in its
+environment or arguments, was left behind. That is written to REPORT with the status, the time and the
+most memory that the program or one of its own children held, and then killed.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+# What was killed a moment ago is not left behind; it has this long to be gone.
+GRACE_SECONDS = 0.3
+
+
+def read(pid, name):
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def alive():
+    """Parent, state and command of every process but zombies, by pid."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        # The command in parentheses may have any character in it, also a parenthesis.
+        fields = read(pid, "stat").rpartition(b")")[2].split()
+        if len(fields) > 1 and fields[0] not in b"ZX":
+            found[int(pid)] = int(fields[1])
+    return found
+
+
+def own(parents):
+    """We and those that started us, in whose arguments the mark may be too."""
+    line = {os.getpid()}
+    pid = os.getpid()
+    while pid := parents.get(pid, 0):
+        line.add(pid)
+    return line
+
+
+def left(mark):
+    parents = alive()
+    below = {os.getpid()}
+    for _ in parents:
+        grown = below | {pid for pid, parent in parents.items() if parent in below}
+        if grown == below:
+            break
+        below = grown
+    marked = {
+        pid
+        for pid in parents
+        if mark in read(pid, "environ") or mark in read(pid, "cmdline").replace(b"\0", b" ")
+    }
+    return sorted((below | marked) - own(parents))
+
+
+def reap(pid, deadline):
+    """Reaps until the program ends; past the deadline kills it."""
+    late = False
+    while True:
+        done, status, usage = os.wait4(-1, os.WNOHANG)
+        if done == pid:
+            return status, usage, late
+        if done == 0:
+            if time.monotonic() > deadline and not late:
+                late = True
+                os.kill(pid, signal.SIGKILL)
+            # A pidfd would say it sooner, and nothing here is measured finer than this.
+            time.sleep(0.002)
+
+
+def main():
+    report, mark, seconds, *argv = sys.argv[1:]
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    begun = time.monotonic()
+    pid = os.posix_spawn(argv[0], argv, os.environ)
+    status, usage, late = reap(pid, begun + float(seconds))
+    took = time.monotonic() - begun
+    until = time.monotonic() + GRACE_SECONDS
+    while (rest := left(mark.encode())) and time.monotonic() < until:
+        time.sleep(0.01)
+    said = {
+        "exit": os.waitstatus_to_exitcode(status),
+        "late": late,
+        "seconds": took,
+        "peakKib": usage.ru_maxrss,
+        "left": [f"{one} {read(one, 'cmdline').replace(bytes(1), b' ').decode()}" for one in rest],
+    }
+    for one in rest:
+        os.kill(one, signal.SIGKILL)
+    with open(report, "w") as file:
+        json.dump(said, file)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+
+
+main()
