@@ -53,7 +53,7 @@ here("there are scripts for every way that is known, each with a sentence about 
 });
 
 const spoken: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ["noise", [], /^Server running[^]*"protocolVersion"/],
+  ["noise", [], /^Server running[\s\S]*"protocolVersion"/],
   ["no-newline", ["5"], /x{1000000}/],
   ["carriage-returns", [], /\r\n/],
   ["batch", [], /^\[\{"jsonrpc"/],
@@ -62,8 +62,8 @@ const spoken: readonly (readonly [string, readonly string[], RegExp])[] = [
   ["version", ["missing"], /"result": \{"capabilities"/],
   ["exit", ["list"], /"protocolVersion".*\n$/],
   ["exit-after-half-a-line", ["call"], /\{"tools":\[$/],
-  ["duplicate-replies", [], /"id": 1\b[^]*"id": 1\b/],
-  ["unsolicited-replies", [], /"id": 999[^]*"id": 2/],
+  ["duplicate-replies", [], /"id": 1\b[\s\S]*"id": 1\b/],
+  ["unsolicited-replies", [], /"id": 999[\s\S]*"id": 2/],
   ["notifications-for-ever", [], /(?:notifications\/message[^\n]*\n[^\n]*){1000}/],
   ["progress-flood", [], /(?:notifications\/progress[^\n]*\n[^\n]*){1000}/],
   ["result-large", ["1"], /"text":"[0-9a-f]{1000000}/],
@@ -71,7 +71,7 @@ const spoken: readonly (readonly [string, readonly string[], RegExp])[] = [
   ["result-deep", [], /(\{"a":){100000}/],
   ["schema-deep", ["1000"], /(\{"properties":\{"a":){1000}/],
   ["schema", ["large"], /"p3000"/],
-  ["many-tools", ["20000"], /"t999"[^]*"nextCursor"/],
+  ["many-tools", ["20000"], /"t999"[\s\S]*"nextCursor"/],
   ["killed", ["call"], /"tools"/],
 ];
 
