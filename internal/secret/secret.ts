@@ -1,31 +1,8 @@
-// Keys of providers, one file each: `<secrets>/provider/<provider>/<slot>`. Folders are 0700 and
-// files 0600, of the store's owner; anything else is refused, never repaired, because a key that
-// others could read has to be changed and not just hidden. No message holds a byte of a secret.
+// Keys of providers, one file each: `<secrets>/provider/<provider>/<slot>`.
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  type Stats,
-  unlinkSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
-import { CodedError, coded, fail, objectName } from "../abi/mod.ts";
-import { openBeneath, readWhole, replaceFile, syncFolder, TooLong } from "../os/mod.ts";
-
-/** The part of the places that this store needs. */
-export interface SecretPlaces {
-  readonly secrets: string;
-  /** Who must own the store: the uid of the process that uses it. */
-  readonly uid: number;
-}
-
-/** One secret, its last newline not counted. Past it EMSGSIZE; it is neither read nor written. */
-export const secretBytesMax = 64 * 1024;
+import { join } from "node:path";
+import { objectName } from "../abi/mod.ts";
+import { listStored, readStored, removeStored, type SecretPlaces, writeStored } from "./stored.ts";
 
 const defaultSlot = "default";
 
@@ -38,16 +15,7 @@ export function readSecret(
   provider: string,
   slot = defaultSlot,
 ): string | undefined {
-  const file = secretFile(places, provider, slot);
-  return guarded("read", file, () => {
-    const folder = openStore(places, file, false);
-    if (folder === undefined) return undefined;
-    try {
-      return readText(folder, slot, places.uid, file);
-    } finally {
-      closeSync(folder);
-    }
-  });
+  return readStored(places, secretFile(places, provider, slot));
 }
 
 /** Stores or replaces a secret, durably. One trailing newline of `value` is not part of it. */
@@ -57,157 +25,21 @@ export function writeSecret(
   value: string,
   slot = defaultSlot,
 ): void {
-  const file = secretFile(places, provider, slot);
-  const text = stripNewline(value);
-  checkText(text, file);
-  guarded("write", file, () => {
-    const folder = openStore(places, file, true);
-    if (folder === undefined) fail("EIO", `secret folder of "${file}" vanished`);
-    try {
-      checkReplaced(folder, slot, places.uid, file);
-      replaceFile(folder, slot, `${text}\n`, { mode: 0o600 });
-    } finally {
-      closeSync(folder);
-    }
-  });
+  writeStored(places, secretFile(places, provider, slot), value);
 }
 
 /** Removes a secret, durably. False when there was none. */
 export function removeSecret(places: SecretPlaces, provider: string, slot = defaultSlot): boolean {
-  const file = secretFile(places, provider, slot);
-  return guarded("remove", file, () => {
-    const folder = openStore(places, file, false);
-    if (folder === undefined) return false;
-    closeSync(folder);
-    try {
-      unlinkSync(file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-      throw error;
-    }
-    syncFolder(dirname(file));
-    return true;
-  });
+  return removeStored(places, secretFile(places, provider, slot));
+}
+
+/** Slots of the provider's keys, in order. */
+export function listSecrets(places: SecretPlaces, provider: string): readonly string[] {
+  return listStored(places, secretFile(places, provider, defaultSlot));
 }
 
 function secretFile(places: SecretPlaces, provider: string, slot: string): string {
   objectName("provider", provider);
   objectName("secret slot", slot);
   return join(places.secrets, "provider", provider, slot);
-}
-
-/** Opens the folder of `file` after a look at each folder from the store's own down. */
-function openStore(places: SecretPlaces, file: string, make: boolean): number | undefined {
-  const folder = dirname(file);
-  const chain = [places.secrets, dirname(folder), folder];
-  for (const path of chain) {
-    if (make) makeFolder(path, places.uid);
-    const facts = lstatSync(path, { throwIfNoEntry: false });
-    if (facts === undefined) return undefined;
-    checkEntry(facts, path, "folder", places.uid);
-  }
-  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    checkEntry(fstatSync(fd), folder, "folder", places.uid);
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
-function makeFolder(path: string, uid: number): void {
-  if (uid !== process.geteuid?.()) {
-    fail("EACCES", `secret folder "${path}" is written only by uid ${uid}`);
-  }
-  if (lstatSync(path, { throwIfNoEntry: false })) return;
-  // Folders above the store are not the store's: others may have to pass through them.
-  mkdirSync(dirname(path), { mode: 0o755, recursive: true });
-  mkdirSync(path, { mode: 0o700 });
-  chmodSync(path, 0o700);
-  syncFolder(dirname(path));
-}
-
-function readText(folder: number, slot: string, uid: number, file: string): string | undefined {
-  let fd: number;
-  try {
-    fd = openBeneath(folder, slot, "read");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    if (code === "ELOOP") refuse(file, "is a symlink", "remove it and store the secret again");
-    throw error;
-  }
-  try {
-    checkEntry(fstatSync(fd), file, "file", uid);
-    const bytes = readWhole(fd, secretBytesMax + 1);
-    const text = stripNewline(decode(bytes, file));
-    checkText(text, file);
-    return text;
-  } catch (error) {
-    if (error instanceof TooLong) tooLong(file);
-    throw error;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** A file in the way of a write must be one of ours too, so that a trap is named, not buried. */
-function checkReplaced(folder: number, slot: string, uid: number, file: string): void {
-  const facts = lstatSync(`/proc/self/fd/${folder}/${slot}`, { throwIfNoEntry: false });
-  if (facts) checkEntry(facts, file, "file", uid);
-}
-
-function checkEntry(facts: Stats, path: string, kind: "folder" | "file", uid: number): void {
-  const right = kind === "folder" ? facts.isDirectory() : facts.isFile();
-  if (facts.isSymbolicLink()) refuse(path, "is a symlink", "remove it");
-  if (!right) refuse(path, `is not a ${kind}`, "remove it");
-  if (facts.uid !== uid) {
-    refuse(path, `belongs to uid ${facts.uid}, not to ${uid}`, `run chown ${uid} "${path}"`);
-  }
-  if ((facts.mode & 0o077) !== 0) {
-    const octal = (facts.mode & 0o777).toString(8).padStart(4, "0");
-    const wanted = kind === "folder" ? "0700" : "0600";
-    refuse(
-      path,
-      `is open to others (mode ${octal})`,
-      `change the secret if somebody may have read it, then run chmod ${wanted} "${path}"`,
-    );
-  }
-}
-
-function decode(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return fail("EINVAL", `secret "${file}" is not UTF-8 text`);
-  }
-}
-
-function checkText(text: string, file: string): void {
-  if (text === "") fail("EINVAL", `secret "${file}" is empty`);
-  if (text.includes("\0")) fail("EINVAL", `secret "${file}" holds a NUL byte`);
-  if (Buffer.byteLength(text) > secretBytesMax) tooLong(file);
-}
-
-function tooLong(file: string): never {
-  return fail("EMSGSIZE", `secret "${file}" is larger than ${secretBytesMax} bytes`);
-}
-
-function stripNewline(text: string): string {
-  return text.replace(/\r?\n$/, "");
-}
-
-function refuse(path: string, reason: string, hint: string): never {
-  return fail("EACCES", `cannot use secret "${path}": it ${reason}`, { hint });
-}
-
-function guarded<T>(action: string, file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof CodedError) throw error;
-    const { code, message } = coded(error);
-    return fail(code, `cannot ${action} secret "${file}": ${message}`, { cause: error });
-  }
 }
