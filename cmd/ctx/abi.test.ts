@@ -104,6 +104,8 @@ const recognised: readonly (readonly [string, string])[] = [
   ["tool-native/v1/accept/result.json", "tool-native/v1"],
   ["terminal-call/v1/accept/terminal.serve.json", "terminal-call/v1"],
   ["terminal-call/v1/accept/call.json", "terminal-call/v1"],
+  ["terminal-call/v1/accept/tsh.json", "terminal-call/v1"],
+  ["terminal-call/v1/accept/answer.json", "terminal-call/v1"],
 ];
 
 for (const [path, name] of recognised) {

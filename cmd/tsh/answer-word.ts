@@ -3,15 +3,17 @@
 import { fail, isObjectName } from "../../internal/abi/mod.ts";
 import { print, printJson } from "../../internal/cli/mod.ts";
 import { runConfig } from "./config.ts";
+import type { Ask } from "./host-word.ts";
 import { listTools, showPath, showTool } from "./show.ts";
 import type { ToolPath } from "./tool-path.ts";
 
-/** The exit status. Throws the coded reason of a refusal. */
+/** The exit status. `ask` is for the words that the host answers. Throws the coded reason of a refusal. */
 export async function answerWord(
   path: () => ToolPath,
   word: string,
   words: readonly string[],
   json: boolean,
+  ask?: Ask,
 ): Promise<number> {
   const [name = ""] = words;
   switch (word) {
@@ -29,7 +31,7 @@ export async function answerWord(
     case "exit":
       return exitStatus(words);
     default:
-      return answerLoads(word, words, json);
+      return answerLoads(word, words, json, ask);
   }
 }
 
@@ -41,12 +43,17 @@ export function exitStatus(words: readonly string[], otherwise = 0): number {
   return fail("EINVAL", "exit takes one number, 0 to 255");
 }
 
-async function answerLoads(word: string, words: readonly string[], json: boolean): Promise<number> {
+async function answerLoads(
+  word: string,
+  words: readonly string[],
+  json: boolean,
+  ask?: Ask,
+): Promise<number> {
   for (const name of words) {
     if (!isObjectName(name)) fail("EINVAL", `tool name ${JSON.stringify(name)} is not valid`);
   }
-  const { askWord } = await import("./host-word.ts");
-  const text = await askWord([word, ...words]);
+  const asked = ask ?? (await import("./host-word.ts")).askAlone;
+  const text = await asked([word, ...words]);
   if (json) printJson({ word, text });
   else print(text);
   return 0;

@@ -8,6 +8,7 @@ import { AgentCalls } from "./agent-calls.ts";
 import { answerWord, exitStatus } from "./answer-word.ts";
 import { terminalSocket } from "./authorize.ts";
 import { History } from "./history-file.ts";
+import { askWord, noteWait } from "./host-word.ts";
 import { Jobs } from "./jobs.ts";
 import { LineReader } from "./line-reader.ts";
 import { allowedTool } from "./one-shot.ts";
@@ -93,10 +94,10 @@ class Shell {
   async #one(words: readonly string[], line: string, echoed = false): Promise<void> {
     await this.#turns.take();
     this.#terminal.waiting();
-    if (echoed) this.#terminal.write(`${marks.prompt}> ${marks.input}${escapeLine(line)}\n`);
-    this.#terminal.write(marks.output(line));
+    if (echoed) this.#echo(line);
+    else this.#terminal.write(marks.output(line));
     try {
-      this.#status = await this.#run(words, escapeLine(line));
+      this.#status = await this.#run(words, line);
     } catch (error) {
       this.#status = this.#report(error);
     } finally {
@@ -123,7 +124,8 @@ class Shell {
     if (isBuiltinWord(name)) {
       const words = rest.filter((word) => word !== "--json");
       checkWords(name, words);
-      return answerWord(() => this.#path, name, words, words.length < rest.length);
+      const ask = (asked: readonly string[]) => this.#ask(asked, line);
+      return answerWord(() => this.#path, name, words, words.length < rest.length, ask);
     }
     const cancel = new AbortController();
     const release = onInterrupt(() => cancel.abort());
@@ -133,7 +135,39 @@ class Shell {
     } finally {
       release();
     }
-    return this.#jobs.run(file, rest, line);
+    return this.#jobs.run(file, rest, escapeLine(line));
+  }
+
+  /**
+   * Asks the host for one of its words. It may wait for the agent's run to end, and the run's calls wait
+   * for the terminal: so the turn is theirs meanwhile.
+   */
+  async #ask(words: readonly string[], line: string): Promise<string> {
+    const turns = this.#turns;
+    const cancel = new AbortController();
+    const release = onInterrupt(() => cancel.abort());
+    let lentAt: number | undefined;
+    const waits = () => {
+      noteWait();
+      lentAt = turns.count;
+      turns.give();
+    };
+    try {
+      return await askWord(words, { signal: cancel.signal, waits });
+    } finally {
+      if (lentAt !== undefined) {
+        await turns.take();
+        this.#terminal.waiting();
+        // What was shown in between is not this line's.
+        if (turns.count > lentAt + 1) this.#echo(line);
+      }
+      release();
+    }
+  }
+
+  #echo(line: string): void {
+    const { prompt, input, output } = marks;
+    this.#terminal.write(`${prompt}> ${input}${escapeLine(line)}\n${output(line)}`);
   }
 
   #exit(words: readonly string[]): number {

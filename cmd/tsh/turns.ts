@@ -5,6 +5,9 @@ export class Turns {
   #taken = false;
   readonly #waiting: (() => void)[] = [];
 
+  /** How many turns there were; two looks tell whether somebody had one in between. */
+  count = 0;
+
   get isTaken(): boolean {
     return this.#taken;
   }
@@ -14,6 +17,7 @@ export class Turns {
     if (signal?.aborted) return false;
     if (!this.#taken) {
       this.#taken = true;
+      this.count += 1;
       return true;
     }
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -34,6 +38,9 @@ export class Turns {
   give(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken = false;
-    else next();
+    else {
+      this.count += 1;
+      next();
+    }
   }
 }

@@ -17,5 +17,8 @@ export const capabilityListMax = 256;
 /** Words of a call that a terminal shows. Past it EINVAL; the host shortens what it sends. */
 export const shownWordsMax = 256;
 
+/** Words of a request about what is loaded, the first one among them. Past it EINVAL. */
+export const loadWordsMax = 256;
+
 /** Milliseconds that a call in a terminal may take: what timers can wait. Past it EINVAL. */
 export const terminalCallMsMax = 2 ** 31 - 1;

@@ -2,28 +2,43 @@
 
 import { type LineRefusal, member, refusal } from "../frame/mod.ts";
 import { type Refused, usableId } from "./codec.ts";
-import type { HostLine, ServeRequest, ShellLine, TerminalCallFrame } from "./terminal-frames.ts";
+import type {
+  HostLine,
+  ShellLine,
+  TerminalCallFrame,
+  TerminalRequest,
+  WordAnswer,
+} from "./terminal-frames.ts";
 import { canonicalTerminalCall, type ReadTerminal, readTerminalCall } from "./terminal-judge.ts";
-import { hostKinds, shellKinds, type TerminalKind } from "./terminal-shape.ts";
+import { hostKinds, requestKinds, shellKinds, type TerminalKind } from "./terminal-shape.ts";
 
-export type DecodedServe = { readonly ok: true; readonly request: ServeRequest } | Refused;
+export type DecodedTerminalRequest =
+  | { readonly ok: true; readonly request: TerminalRequest }
+  | Refused;
 
 export type DecodedLine<T> = { readonly ok: true; readonly frame: T } | LineRefusal;
 
 /**
- * For the host: the request by which a connection becomes one of calls, or why it is refused; undefined
- * for a line that is another request. A line without its LF.
+ * For the host: what is asked of a terminal alone, or why it is refused; undefined for a line that is
+ * another request. A line without its LF.
  */
-export function decodeServeRequest(line: string): DecodedServe | undefined {
+export function decodeTerminalRequest(line: string): DecodedTerminalRequest | undefined {
   const read = readTerminalCall(line);
   if (read.ok) {
-    if (read.kind !== "terminal.serve") return undefined;
-    return { ok: true, request: read.value as unknown as ServeRequest };
+    if (!isRequest(read.kind)) return undefined;
+    return { ok: true, request: read.value as unknown as TerminalRequest };
   }
   const { refusal: wrong, given } = read;
-  if (given === undefined || member(given, "op") !== "terminal.serve") return undefined;
+  if (given === undefined || !isRequest(member(given, "op"))) return undefined;
   const { code, path, message } = wrong;
   return { ok: false, code, path, message, request_id: usableId(member(given, "request_id")) };
+}
+
+const isRequest = (kind: unknown) => requestKinds.some((one) => one === kind);
+
+/** For the shell that asked: a line without its LF. */
+export function decodeWordAnswer(line: string): DecodedLine<WordAnswer> {
+  return decoded<WordAnswer>(readTerminalCall(line), ["answer"]);
 }
 
 /** For the serving shell: a line without its LF. A later host may say what it does not know. */

@@ -1,12 +1,33 @@
 // The lines of a terminal's calls, as types. One connection to a terminal's capability socket becomes
 // theirs with `terminal.serve`: from its reply on the host says what is to be run and the terminal's
-// shell tells how it goes. Optional members are absent, never null.
+// shell tells how it goes. Beside them is what a person's shell asks about the session itself.
+// Optional members are absent, never null.
 
 /** Offers to run the agent's calls here. A terminal has one that does; the next is refused, `busy`. */
 export interface ServeRequest {
   readonly op: "terminal.serve";
   readonly request_id: string;
 }
+
+/** What a session can be told about the tools that it has loaded. */
+export const loadWords = ["load", "unload", "pin", "unpin", "loads"] as const;
+
+/** Is done when the session's turn comes to it, and recorded like any other of its jobs. */
+export interface WordRequest {
+  readonly op: "tsh";
+  readonly request_id: string;
+  /** One of `loadWords`, then names of tools; `loads` has none. */
+  readonly args: readonly string[];
+}
+
+export interface WordAnswer {
+  readonly request_id: string;
+  readonly ok: true;
+  readonly text: string;
+}
+
+/** What a terminal's socket is asked beside the requests of control/v1. */
+export type TerminalRequest = ServeRequest | WordRequest;
 
 /** One program to be run. The host sends the next one after the end of this. */
 export interface TerminalCall {
@@ -82,4 +103,4 @@ export type HostLine = TerminalCall | TerminalCancel | TerminalNote;
 /** What the serving shell says. */
 export type ShellLine = TerminalBegin | TerminalOutput | TerminalEnd;
 
-export type TerminalCallFrame = ServeRequest | HostLine | ShellLine;
+export type TerminalCallFrame = TerminalRequest | WordAnswer | HostLine | ShellLine;

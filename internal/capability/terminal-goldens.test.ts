@@ -11,8 +11,9 @@ import {
   canonicalTerminalCall,
   capabilityLineBytesMax,
   decodeHostLine,
-  decodeServeRequest,
   decodeShellLine,
+  decodeTerminalRequest,
+  decodeWordAnswer,
   judgeTerminalCall,
 } from "./mod.ts";
 
@@ -29,10 +30,10 @@ const mutations = process.env["CTX_LONG"] === "1" ? 200_000 : 2_000;
 describe("abi/terminal-call/v1", () => {
   test("holds its goldens", () => {
     const { accept, acceptAlso, reject, rules } = subject.folder;
-    expect(accept.size).toBeGreaterThanOrEqual(19);
-    expect(acceptAlso.size).toBeGreaterThanOrEqual(10);
-    expect(reject.length).toBeGreaterThanOrEqual(70);
-    expect(rules.length).toBe(3);
+    expect(accept.size).toBeGreaterThanOrEqual(28);
+    expect(acceptAlso.size).toBeGreaterThanOrEqual(14);
+    expect(reject.length).toBeGreaterThanOrEqual(90);
+    expect(rules.length).toBe(4);
   });
 
   test("every accept golden is accepted by code and schema and encodes to its own bytes", () => {
@@ -59,22 +60,28 @@ describe("abi/terminal-call/v1", () => {
 });
 
 test("each side takes the other's lines and no others", () => {
-  const sides = { host: new Set<string>(), shell: new Set<string>(), serve: new Set<string>() };
+  const sides = { host: new Set<string>(), shell: new Set<string>(), asked: new Set<string>() };
+  const answers = new Set<string>();
   for (const [name, text] of subject.folder.accept) {
     const line = text.slice(0, -1);
     const kind = name.split("-")[0] as string;
     if (decodeHostLine(line).ok) sides.host.add(kind);
     if (decodeShellLine(line).ok) sides.shell.add(kind);
-    if (decodeServeRequest(line)?.ok) sides.serve.add(kind);
+    if (decodeTerminalRequest(line)?.ok) sides.asked.add(kind);
+    if (decodeWordAnswer(line).ok) answers.add(kind);
   }
   expect([...sides.host].sort()).toEqual(["call", "cancel", "note"]);
   expect([...sides.shell].sort()).toEqual(["begin", "end", "output"]);
-  expect([...sides.serve]).toEqual(["terminal.serve"]);
+  expect([...sides.asked].sort()).toEqual(["terminal.serve", "tsh"]);
+  expect([...answers]).toEqual(["answer"]);
 });
 
 test("an offer that is wrong is refused under its id, another request is none", () => {
   const wrong = `{"op":"terminal.serve","request_id":""}`;
-  expect(decodeServeRequest(wrong)).toMatchObject({ ok: false, request_id: null });
+  expect(decodeTerminalRequest(wrong)).toMatchObject({ ok: false, request_id: null });
   const other = `{"op":"tool.authorize","request_id":"a","name":"fs.read","args":{}}`;
-  expect([decodeServeRequest(other), decodeServeRequest("{")]).toEqual([undefined, undefined]);
+  const word = `{"op":"tsh","request_id":"w-1","args":["exit"]}`;
+  expect(decodeTerminalRequest(word)).toMatchObject({ ok: false, request_id: "w-1" });
+  const others = [other, "{", `{"request_id":"a","ok":true,"text":""}`];
+  expect(others.map(decodeTerminalRequest)).toEqual(others.map(() => undefined));
 });

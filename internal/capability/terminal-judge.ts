@@ -1,5 +1,5 @@
-// Says of one line of a terminal's calls what it is and what is wrong with it: the request has `op`,
-// what follows has `type`.
+// Says of one line of a terminal's calls what it is and what is wrong with it: a request has `op`, what
+// follows an offer has `type`, the answer to a word has `ok`.
 
 import { fail, type Judgement, quoted } from "../abi/mod.ts";
 import {
@@ -14,7 +14,14 @@ import {
   valueFault,
 } from "../frame/mod.ts";
 import { capabilityIdBytesMax, capabilityLineBytesMax } from "./bounds.ts";
-import { hostKinds, shellKinds, type TerminalKind, terminalShapeOf } from "./terminal-shape.ts";
+import { loadWords } from "./terminal-frames.ts";
+import {
+  hostKinds,
+  requestKinds,
+  shellKinds,
+  type TerminalKind,
+  terminalShapeOf,
+} from "./terminal-shape.ts";
 
 export type ReadTerminal =
   | { readonly ok: true; readonly kind: TerminalKind; readonly value: JsonObject }
@@ -53,11 +60,13 @@ export function canonicalTerminalCall(line: string): string {
 function kindOf(value: JsonObject): TerminalKind | LineRefusal {
   if (Object.hasOwn(value, "op")) {
     const op = member(value, "op");
-    if (op === "terminal.serve") return op;
+    const request = requestKinds.find((one) => one === op);
+    if (request !== undefined) return request;
     const what = typeof op === "string" ? `op ${quoted(op)} is not known` : "op is not a string";
     return refusal("schema", "/op", what);
   }
   if (!Object.hasOwn(value, "type")) {
+    if (Object.hasOwn(value, "ok")) return "answer";
     return refusal("schema", "/type", `field "type" is missing`);
   }
   const type = member(value, "type");
@@ -79,7 +88,20 @@ function ruleFault(value: JsonObject): LineRefusal | undefined {
   if (typeof data === "string" && bytesOfBase64(data) === undefined) {
     return refusal("rule", "/data", `field "data" is not base64 with its padding`);
   }
-  return valueFault(value);
+  const words = member(value, "args");
+  return wordsFault(words as readonly string[] | undefined) ?? valueFault(value);
+}
+
+/** Undefined for the words of a request that can be served, and for what has no words. */
+function wordsFault(words: readonly string[] | undefined): LineRefusal | undefined {
+  if (words === undefined) return undefined;
+  const [word = "", ...names] = words;
+  if (!loadWords.some((one) => one === word)) {
+    return refusal("rule", "/args/0", `${quoted(word)} is none of ${loadWords.join(", ")}`);
+  }
+  if ((word === "loads") === (names.length === 0)) return undefined;
+  const takes = word === "loads" ? "no name" : "at least one name";
+  return refusal("rule", "/args", `${quoted(word)} takes ${takes}`);
 }
 
 /** Undefined for a text that no encoder writes: without its padding, or with bits after the end. */

@@ -2,9 +2,9 @@
 // that nobody knows are dropped. `abi/terminal-call/v1/schema.json` says the same to others.
 
 import * as z from "zod";
-import { shownWordsMax, terminalCallMsMax } from "./bounds.ts";
+import { loadWordsMax, shownWordsMax, terminalCallMsMax } from "./bounds.ts";
 import type { Shaped } from "./shape.ts";
-import { argument, identifier, viewPath, withoutProto } from "./values.ts";
+import { argument, identifier, objectName, viewPath, withoutProto } from "./values.ts";
 
 const stopWord = z.enum(["cancelled", "timeout"]);
 
@@ -12,6 +12,12 @@ const environmentName = z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,255}$/u);
 
 const shapes = {
   "terminal.serve": z.object({ op: z.literal("terminal.serve"), request_id: identifier }),
+  tsh: z.object({
+    op: z.literal("tsh"),
+    request_id: identifier,
+    args: z.array(objectName).min(1).max(loadWordsMax),
+  }),
+  answer: z.object({ request_id: identifier, ok: z.literal(true), text: z.string() }),
   call: z.object({
     type: z.literal("call"),
     id: identifier,
@@ -47,6 +53,7 @@ const shapes = {
 
 export type TerminalKind = keyof typeof shapes;
 
+export const requestKinds = ["terminal.serve", "tsh"] as const satisfies readonly TerminalKind[];
 export const hostKinds = ["call", "cancel", "note"] as const satisfies readonly TerminalKind[];
 export const shellKinds = ["begin", "output", "end"] as const satisfies readonly TerminalKind[];
 

@@ -27,7 +27,7 @@ const goldensMin: Readonly<Record<string, number>> = {
   "sdk-envelope/v1": 25,
   "control/v1": 60,
   "tool-native/v1": 40,
-  "terminal-call/v1": 90,
+  "terminal-call/v1": 130,
 };
 
 const bytesOf = (text: string) => new TextEncoder().encode(text.replace(/\n$/, ""));

@@ -114,10 +114,11 @@ export function recognise(line: string): Protocol | undefined {
   if (value["abi"] === "cortexfs.interaction/v1") return v1;
   if (typeof value["schema"] === "string") return envelope;
   if (value["type"] === "result") return native;
-  if ("ok" in value) return control;
+  if ("ok" in value) return typeof value["text"] === "string" ? calls : control;
   // Requests of both have an op; those of the capability socket alone have a request_id.
   if ("op" in value) {
     if (value["op"] === "terminal.serve") return calls;
+    if (value["op"] === "tsh" && "request_id" in value) return calls;
     return firstThatAccepts(line, "request_id" in value ? [control, op] : [op, control]);
   }
   return "type" in value ? firstThatAccepts(line, [op, envelope, control, calls]) : undefined;

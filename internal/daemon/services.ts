@@ -6,12 +6,15 @@ import { authorize, type Question, type Server, visibleTools } from "../authorit
 import type { AgentControls } from "../control/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
 import { usableModels } from "../run/mod.ts";
+import type { Sessions } from "../session/mod.ts";
 import type { SuperviseLimits, Supervisor, TerminalView } from "../supervise/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
+import { admit } from "./admit.ts";
 import { fileOwner } from "./agents.ts";
 import { faultFields, type Log } from "./log.ts";
 import { loadParts, type Parts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
+import { doWords } from "./terminal-words.ts";
 
 export interface ServicesOptions {
   readonly places: Places;
@@ -55,7 +58,15 @@ export async function createServices(
     roots: (run) => launcher.live().flatMap((one) => (one.run === run ? [one.root] : [])),
     onFault: (error) => log("capability.failed", faultFields(coded(error))),
   });
-  const service = parts.createTerminalHost({ sockets, tree, server, planner: launcher });
+  const service = parts.createTerminalHost({
+    ...{ sockets, tree, server, planner: launcher },
+    word: ({ agent, session, peerUid: owner }, args, signal) =>
+      // Of whoever had the agent when the terminal was started, and of no later owner.
+      doWords(
+        { sessions, admit: (request) => admit({ tree, server, agent, owner }, request) },
+        { agent, session, args, signal },
+      ),
+  });
   const executor = parts.createExecutor({
     ...{ tree, places, launcher, server },
     modelSteps: settings.modelSteps,
@@ -64,7 +75,7 @@ export async function createServices(
     sockets,
     terminals: service,
   });
-  const sessions = parts.createSessions({
+  const sessions: Sessions = parts.createSessions({
     source: tree.source,
     runtime,
     agent: (name: string) => ({ owner: fileOwner(tree, loadAgent(tree, name)) }),

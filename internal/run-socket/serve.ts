@@ -5,8 +5,10 @@ import { fail, isCoded } from "../abi/mod.ts";
 import {
   type CapabilityRequest,
   decodeCapabilityRequest,
+  decodeTerminalRequest,
   encodeCapability,
   type Refusal,
+  type Refused,
   type Reply,
   type UpdateRequest,
 } from "../capability/mod.ts";
@@ -17,7 +19,7 @@ import type { Attempts } from "./attempts.ts";
 import { ModelAnswer } from "./model-answer.ts";
 import { RunPeer } from "./peer.ts";
 import { refusalLine, told } from "./refusal.ts";
-import { callsBegun, serveCalls } from "./serve-calls.ts";
+import { answerTerminal, serveCalls } from "./serve-calls.ts";
 import type { Turns } from "./turns.ts";
 import type { OpenRun, OpenTerminal } from "./types.ts";
 
@@ -68,7 +70,7 @@ async function serveLines(connection: Connection, peer: RunPeer, served: Served)
       connection.send(refusalLine(null, { code: line.code, message: line.reason }));
       break;
     }
-    const calls = callsBegun(line.line, connection, served);
+    const calls = await answerTerminal(line.line, { connection, served, gone: gone.signal });
     if (calls === undefined) {
       const answer = await answerTo(line, connection, served, gone.signal);
       if (answer !== undefined) await connection.send(answer);
@@ -94,13 +96,22 @@ async function answerTo(
   const id = decoded.ok ? decoded.request.request_id : decoded.request_id;
   try {
     if (id !== null) served.attempts.consume(id);
-    if (!decoded.ok) return refusalLine(id, decoded);
+    if (!decoded.ok) return refusalLine(id, refusalOf(line, decoded));
     const { request } = decoded;
     return await served.attempts.serve(() => dispatch(request, connection, served, signal));
   } catch (error) {
     if (!isCoded(error)) served.onFault(error);
     return refusalLine(id, told(error));
   }
+}
+
+/** What is asked of a terminal is known here, and is not this socket's. */
+function refusalOf(line: string, refused: Refused): Pick<Refused, "code" | "message"> {
+  const asked = decodeTerminalRequest(line);
+  if (!asked?.ok) return refused;
+  const { op } = asked.request;
+  const message = `"${op}" is asked of a terminal, and this is a run's socket`;
+  return { code: "EACCES", message };
 }
 
 async function dispatch(

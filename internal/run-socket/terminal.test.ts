@@ -34,12 +34,14 @@ describe("the attempts of a terminal", () => {
   });
 });
 
-test("a run's socket knows no offer to serve", async () => {
+test("a run's socket takes no offer to serve and no word about what is loaded", async () => {
   const stage = new Stage();
   stage.roots = [processFacts(process.pid) as ProcessStamp];
   const connection = await connect(stage.open());
   const offer = { op: "terminal.serve", request_id: "s1" };
-  expect(await ask(connection, offer)).toMatchObject({ request_id: "s1", code: "EINVAL" });
+  expect(await ask(connection, offer)).toMatchObject({ request_id: "s1", code: "EACCES" });
+  const word = { op: "tsh", request_id: "w1", args: ["loads"] };
+  expect(await ask(connection, word)).toMatchObject({ request_id: "w1", code: "EACCES" });
   connection.end();
   await stage.end();
 });

@@ -10,6 +10,7 @@ import type {
   Reply,
   ShellLine,
   UpdateRequest,
+  WordRequest,
 } from "../capability/mod.ts";
 import type { ProcessStamp } from "../os/mod.ts";
 
@@ -65,6 +66,11 @@ export interface TerminalSocketHandlers {
   authorize(request: AuthorizeRequest): Promise<Reply | Refusal>;
   /** Throws `busy` while another one serves. */
   serve(shell: ServingShell): ShellListener;
+  /**
+   * What came of the word, as text, once the session's turn has come to it. `signal`: nobody waits for
+   * the answer any more, and what has not begun is not to be done.
+   */
+  word(request: WordRequest, signal: AbortSignal): Promise<string>;
 }
 
 export interface OpenTerminal {

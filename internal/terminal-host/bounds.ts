@@ -6,6 +6,12 @@ import { killGraceMs } from "../abi/mod.ts";
 export const callsWaitingMax = 64;
 
 /**
+ * Words about what is loaded that wait for their session at a time, for one terminal. Past it `busy`: they
+ * wait where the inputs of the session's clients do, and are not to have all of its places.
+ */
+export const wordsWaitingMax = 4;
+
+/**
  * Milliseconds that a call waits for the terminal's shell when none serves: what one that lost its
  * host needs to find the next one. Past it, and until one comes, calls have sandboxes of their own.
  */

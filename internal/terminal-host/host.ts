@@ -15,6 +15,7 @@ import {
 } from "../launch/mod.ts";
 import { authorizeTool } from "../run/mod.ts";
 import type { RunSocket, TerminalSocketHandlers } from "../run-socket/mod.ts";
+import { wordsWaitingMax } from "./bounds.ts";
 import { failed } from "./collected.ts";
 import { callLine, Hosted, type HostedCall } from "./hosted.ts";
 import { shownNote, shownWords } from "./shown.ts";
@@ -117,13 +118,26 @@ class Host implements TerminalHost {
     );
   }
 
-  #handlers({ id, agent, session }: HostedTerminal, hosted: Hosted): TerminalSocketHandlers {
+  #handlers(terminal: HostedTerminal, hosted: Hosted): TerminalSocketHandlers {
+    const { id, agent, session } = terminal;
+    let words = 0;
     return {
       authorize: async (request) =>
         authorizeTool(this.#options, { agent, session, run: id }, request),
       serve(shell) {
         const listener = hosted.attach(shell);
         return listener ?? fail("busy", `another shell serves the calls of terminal "${id}"`);
+      },
+      word: async ({ args }, signal) => {
+        if (words >= wordsWaitingMax) {
+          fail("busy", `${words} words of terminal "${id}" wait for its session already`);
+        }
+        words += 1;
+        try {
+          return await this.#options.word(terminal, args, signal);
+        } finally {
+          words -= 1;
+        }
       },
     };
   }

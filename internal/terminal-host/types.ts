@@ -28,6 +28,11 @@ export interface TerminalHostOptions {
   readonly tree: Tree;
   readonly server: Server;
   readonly planner: CallPlanner;
+  /**
+   * Does the word as a job of the session, and gives what came of it as text. `signal`: one that has not
+   * begun is not to be done any more. Throws the coded reason of a refusal.
+   */
+  word(terminal: HostedTerminal, args: readonly string[], signal: AbortSignal): Promise<string>;
 }
 
 export interface TerminalHost extends TerminalCalls {
