@@ -2,7 +2,7 @@
 // server of the framed protocol.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chownSync, existsSync } from "node:fs";
+import { chownSync, existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { processFacts } from "../../internal/os/mod.ts";
 import { ownerUid, Place } from "../../testdata/cli/program.ts";
@@ -78,8 +78,8 @@ class Person {
 
   /** Pid of the program itself. */
   get program(): number {
-    const { stdout } = Bun.spawnSync(["pgrep", "-P", String(this.#child.pid)]);
-    return Number(stdout.toString().trim().split("\n")[0]);
+    const { pid } = this.#child;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ")[0]);
   }
 
   /** Exit status of the command, when its terminal is the shell's again. */

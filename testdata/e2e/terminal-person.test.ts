@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
+import { skipsWithout } from "./terminal-start-world.ts";
 import { dist, isRoot, World } from "./world.ts";
 
 const world = new World();
@@ -87,9 +88,10 @@ class Person {
 }
 
 const size = { cols: 90, rows: 30 };
+const withoutBash = skipsWithout("a person in a terminal with bash", "bash");
 const bash = ["--", "/usr/bin/bash", "--norc"];
 
-test(
+test.skipIf(withoutBash)(
   "two see the same, one types, leaves and comes back to the screen as it was; the status is theirs",
   async () => {
     const [started] = await json("agent", "start", "coder", ...bash);
@@ -133,7 +135,7 @@ test(
   slowMs,
 );
 
-test(
+test.skipIf(withoutBash)(
   "a mount is shown, a stop ends it, and ps knows it as long as it runs",
   async () => {
     const mount = ["--mount", join(world.base, "data"), "/data", "ro", "--no-default-workspace"];

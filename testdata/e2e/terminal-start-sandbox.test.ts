@@ -12,6 +12,7 @@ import {
   PlainClient,
   recordsOf,
   shown,
+  sleepers,
   start,
   stop,
   until,
@@ -139,9 +140,7 @@ test.skipIf(!existsSync(bash))(
 
 /** Its state by the kernel: S sleeps, T is stopped. */
 function sleeper(seconds: string): string | undefined {
-  const line = `^/usr/bin/sleep ${seconds}$`;
-  const { stdout } = Bun.spawnSync(["pgrep", "-u", `${world.uid}`, "-f", line]);
-  const [pid = ""] = stdout.toString().split("\n");
-  if (pid === "") return undefined;
+  const [pid] = sleepers(world, seconds);
+  if (pid === undefined) return undefined;
   return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
 }

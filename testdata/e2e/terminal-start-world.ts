@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  statSync,
 } from "node:fs";
 import { connect } from "node:net";
 import { basename, dirname, join } from "node:path";
@@ -156,9 +157,35 @@ export class PlainClient {
 
 /** Pids of the world's own sleepers by how long they sleep, a pattern. */
 export function sleepers(world: World, seconds: string): number[] {
-  const line = `^/usr/bin/sleep ${seconds}$`;
-  const { stdout } = Bun.spawnSync(["pgrep", "-u", `${world.uid}`, "-f", line]);
-  return stdout.toString().split("\n").filter(Boolean).map(Number);
+  return running(world, new RegExp(`^/usr/bin/sleep ${seconds}$`));
+}
+
+/** Pids of the world's own processes by their command lines, words put together with spaces. */
+export function running(world: World, line: RegExp): number[] {
+  const isOurs = (pid: string) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+      return statSync(`/proc/${pid}`).uid === world.uid && line.test(words.join(" "));
+    } catch {
+      // It has just ended.
+      return false;
+    }
+  };
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && isOurs(name))
+    .map(Number);
+}
+
+/** Programs that a test's sandbox is to run and this system has not. */
+export function missingPrograms(...names: readonly string[]): string[] {
+  return names.filter((name) => !existsSync(join("/usr/bin", name)));
+}
+
+/** Says what is skipped, and gives whether it is: not a test is left out in silence. */
+export function skipsWithout(what: string, ...names: readonly string[]): boolean {
+  const missing = missingPrograms(...names);
+  if (missing.length > 0) console.log(`SKIP ${what}: there is no ${missing.join(", ")}`);
+  return missing.length > 0;
 }
 
 export interface Stamp {

@@ -12,14 +12,26 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
-import { ask, listed, PlainClient, start, stop, until } from "./terminal-start-world.ts";
+import {
+  ask,
+  listed,
+  missingPrograms,
+  PlainClient,
+  running,
+  skipsWithout,
+  start,
+  stop,
+  until,
+} from "./terminal-start-world.ts";
 import { isRoot, World } from "./world.ts";
 
 setDefaultTimeout(60_000);
 
 const world = new World();
 const home = join(world.source, "home", String(world.uid), "agent/coder");
-const has = (program: string) => existsSync(`/usr/bin/${program}`);
+const has = (program: string) => missingPrograms(program).length === 0;
+const withoutBash = skipsWithout("bash and tmux in the tool shell", "bash");
+const withoutTmux = skipsWithout("tmux in the tool shell", "tmux");
 let person: PlainClient;
 
 beforeAll(async () => {
@@ -161,7 +173,7 @@ describe("a person's tool", () => {
     });
   });
 
-  test.skipIf(!has("bash"))("may be bash or tmux, after which all is as it was", async () => {
+  test.skipIf(withoutBash)("may be bash or tmux, after which all is as it was", async () => {
     const modes = () => typed("shell.exec 'stty -g'");
     const before = await modes();
     const asleep = await called("shell.exec", "stty -g < /dev/pts/0");
@@ -177,7 +189,7 @@ describe("a person's tool", () => {
     await seen(/\$ /);
     person.type("stty -echo -icanon; echo $PATH; exit 3\r");
     await seen(/\/usr\/local\/bin:\/usr\/bin:\/bin\r\n[\s\S]*133;D;3\x07/);
-    if (has("tmux")) {
+    if (!withoutTmux) {
       person.type("tmux new 'echo inside; sleep 0.3'\r");
       await seen(/inside/);
       await seen(/133;D;0\x07/);
@@ -187,9 +199,7 @@ describe("a person's tool", () => {
   });
 });
 
-const runs = (command: string) =>
-  Bun.spawnSync(["pgrep", "-u", `${world.uid}`, "-f", `^sleep ${command.split(" ")[1]}$`])
-    .exitCode === 0;
+const runs = (command: string) => running(world, new RegExp(`^${command}$`)).length > 0;
 
 describe("a call of the agent", () => {
   test("is shown with its output and the person's half line comes back", async () => {
@@ -228,11 +238,12 @@ describe("a call of the agent", () => {
     const late = await called("shell.exec", '{"cmd":"sleep 79","timeout_ms":300}');
     expect(late).toMatchObject({ status: "error", code: "ETIMEDOUT" });
     expect(runs("sleep 79")).toBe(false);
-    const left = "(for n in 1 2 3 4; do sleep 0.2; echo later $n; done; sleep 80) & echo started";
+    const left =
+      "(for n in 1 2 3 4; do sleep 0.2; echo later $n; done; echo $(sh -c 'echo $PPID') > left; exec sleep 80) & echo started";
     expect(await called("shell.exec", left)).toEqual(ok("started\n[exit 0]\n"));
     await seen(/later 4\r\n[\s\S]*coder:~> /);
-    expect(runs("sleep 80")).toBe(true);
-    expect((await called("shell.exec", "pkill -f 'sleep 80'; echo"))["status"]).toBe("ok");
+    await until("what was left running", () => runs("sleep 80"));
+    expect((await called("shell.exec", "kill $(cat left); echo"))["status"]).toBe("ok");
   });
 
   test("with more output than is kept is shown whole and answered within the bound", async () => {

@@ -2,39 +2,19 @@
 // model's own calls, within the bounds, across a restart, and for an agent that is a program.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startModelServer } from "../model-server/server.ts";
+import { giveLoopModel, loadedIn } from "./loop-model.ts";
 import { RawClient } from "./raw-client.ts";
 import { World } from "./world.ts";
 
 const world = new World();
-const server = startModelServer({ mode: "script" });
+let server: Awaited<ReturnType<typeof giveLoopModel>>;
 let ids = 0;
 
 beforeAll(async () => {
   await world.bootstrap();
-  mkdirSync(join(world.base, "config/providers.d"));
-  const provider = {
-    name: "loop",
-    base_url: server.baseUrl,
-    formats: ["openai.chat"],
-    models: ["m"],
-  };
-  writeFileSync(join(world.base, "config/providers.d/loop.json"), JSON.stringify(provider));
-  mkdirSync(join(world.base, "secrets/provider/loop"), { recursive: true, mode: 0o700 });
-  chmodSync(join(world.base, "secrets/provider"), 0o700);
-  writeFileSync(join(world.base, "secrets/provider/loop/default"), "sk-any\n", { mode: 0o600 });
-  const object = join(world.source, "model/loop");
-  mkdirSync(join(object, "m.d"), { recursive: true });
-  writeFileSync(join(object, "m.d/id"), "m\n");
-  writeFileSync(join(object, "m.d/driver"), "openai.chat\n");
-  const runner = readFileSync(join(world.source, "model/debug/echo"), "utf8");
-  writeFileSync(join(object, "m"), runner.replaceAll("debug/echo", "loop/m"), { mode: 0o755 });
-  const policy = readFileSync(join(world.source, "agent/coder.d/policy"), "utf8");
-  const widened = `${policy}allow coder_t model:loop/m use\n`;
-  await world.run(["ctx", "set", "agent/coder.d/policy", widened]);
-  await world.run(["ctx", "set", "agent/coder.d/model", "loop/m"]);
+  server = await giveLoopModel(world);
   await world.run(["ctx", "set", "tool/tsh.d/config", "max_loaded_tools=2\n"]);
   await world.serve();
 });
@@ -66,10 +46,6 @@ async function say(session: string, input: string): Promise<string[]> {
   });
 }
 
-function shownIn(prompt: string | undefined): string[] {
-  return [...(prompt ?? "").matchAll(/^\{"name":"([^"]+)".*$/gm)].map(([, name = ""]) => name);
-}
-
 const toolsFile = (session: string) => join(world.sessionFolder(session), "context/tools.json");
 
 describe("the tsh op", () => {
@@ -84,7 +60,7 @@ describe("the tsh op", () => {
       "fs.stat is loaded\nfs.read is unloaded to make room",
     );
     expect(server.requests).toHaveLength(0);
-    expect((await say("bounds", "@say hello")).map(shownIn)).toEqual([
+    expect((await say("bounds", "@say hello")).map(loadedIn)).toEqual([
       ["shell.exec", "fs.list", "fs.stat"],
     ]);
     expect((await tsh("bounds", ["loads"])).content).toContain("loaded 2 of 2, pinned 1 of 64");
@@ -104,7 +80,7 @@ describe("the tsh op", () => {
     const other = ask({ op: "tsh", id: "count-1", session: "bounds", args: ["loads"] });
     await other.closed;
     expect(other.frames).toMatchObject([{ type: "error", code: "request_conflict" }]);
-    expect((await say("bounds", "@say again")).map(shownIn)).toEqual([
+    expect((await say("bounds", "@say again")).map(loadedIn)).toEqual([
       ["shell.exec", "fs.list", "fs.stat"],
     ]);
   }, 60_000);
@@ -113,7 +89,7 @@ describe("the tsh op", () => {
     await tsh("killed", ["pin", "fs.read"]);
     await world.stop("SIGKILL");
     await world.serve();
-    expect((await say("killed", "@say hello")).map(shownIn)).toEqual([["fs.read"]]);
+    expect((await say("killed", "@say hello")).map(loadedIn)).toEqual([["fs.read"]]);
   }, 60_000);
 
   test("refuses to load what the agent may not run, with the explanation", async () => {
@@ -122,9 +98,9 @@ describe("the tsh op", () => {
     expect(refused.status).toBe("error");
     expect(refused.content).toContain("see ctx policy explain coder tool:fs.write execute");
     // What was loaded before is left out, and nothing fails.
-    expect((await say("bounds", "@say less")).map(shownIn)).toEqual([["fs.list", "fs.stat"]]);
+    expect((await say("bounds", "@say less")).map(loadedIn)).toEqual([["fs.list", "fs.stat"]]);
     await world.run(["ctx", "set", "agent/coder.d/perm", "rwx\n"]);
-    expect((await say("bounds", "@say more")).map(shownIn)).toEqual([
+    expect((await say("bounds", "@say more")).map(loadedIn)).toEqual([
       ["shell.exec", "fs.list", "fs.stat"],
     ]);
   }, 60_000);
@@ -152,8 +128,8 @@ describe("the tsh op", () => {
   test("takes a damaged state for a fresh one, and says so once", async () => {
     await tsh("damaged", ["load", "fs.read"]);
     writeFileSync(toolsFile("damaged"), '{"schema":');
-    expect((await say("damaged", "@say hello")).map(shownIn)).toEqual([[]]);
-    expect((await say("damaged", "@say hello")).map(shownIn)).toEqual([[]]);
+    expect((await say("damaged", "@say hello")).map(loadedIn)).toEqual([[]]);
+    expect((await say("damaged", "@say hello")).map(loadedIn)).toEqual([[]]);
     const notes = world.events("damaged").filter(({ type }) => type === "error");
     expect(notes).toMatchObject([{ code: "EIO", text: expect.stringContaining("is damaged") }]);
   }, 60_000);
@@ -162,7 +138,7 @@ describe("the tsh op", () => {
 test("a model loads a tool, and its next step has it; what it may call directly stays the same", async () => {
   const before = server.requests.length;
   const prompts = await say("model", '@call tsh {"args":["load","fs.read"]}\n@say done');
-  expect(prompts.map(shownIn)).toEqual([[], ["fs.read"]]);
+  expect(prompts.map(loadedIn)).toEqual([[], ["fs.read"]]);
   const offered = server.requests
     .slice(before)
     .map(({ body }) => (body.tools ?? []).map((tool) => tool.function.name));
