@@ -13,6 +13,7 @@ Words that it answers itself:
   help NAME           What a tool does and which input it takes
   load, pin NAME...   Keep tools' descriptions before the agent; unload, unpin take it back
   loads               What is loaded
+                      These five wait for a run of the session to end
   config              CTX_PATH and the bounds of what is loaded
   exit [STATUS]       Leave the interactive shell
 

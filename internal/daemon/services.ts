@@ -8,13 +8,14 @@ import { supplementaryGroups } from "../os/mod.ts";
 import { usableModels } from "../run/mod.ts";
 import type { Sessions } from "../session/mod.ts";
 import type { SuperviseLimits, Supervisor, TerminalView } from "../supervise/mod.ts";
+import type { HostedTerminal } from "../terminal-host/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { admit } from "./admit.ts";
 import { fileOwner } from "./agents.ts";
 import { faultFields, type Log } from "./log.ts";
 import { loadParts, type Parts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
-import { doWords } from "./terminal-words.ts";
+import { doWords, type WordService } from "./terminal-words.ts";
 
 export interface ServicesOptions {
   readonly places: Places;
@@ -60,12 +61,7 @@ export async function createServices(
   });
   const service = parts.createTerminalHost({
     ...{ sockets, tree, server, planner: launcher },
-    word: ({ agent, session, peerUid: owner }, args, signal) =>
-      // Of whoever had the agent when the terminal was started, and of no later owner.
-      doWords(
-        { sessions, admit: (request) => admit({ tree, server, agent, owner }, request) },
-        { agent, session, args, signal },
-      ),
+    word: (terminal, args, signal) => sayWord({ tree, server, sessions }, terminal, args, signal),
   });
   const executor = parts.createExecutor({
     ...{ tree, places, launcher, server },
@@ -145,6 +141,20 @@ function terminalView(
     visible: visibleTools(of).map(({ tool }) => tool),
     models: usableModels(of),
   };
+}
+
+/** Of whoever had the agent when the terminal was started, and of no later owner. */
+function sayWord(
+  { tree, server, sessions }: { tree: Tree; server: Server; sessions: Sessions },
+  { agent, session, peerUid: owner }: HostedTerminal,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const service: WordService = {
+    sessions,
+    admit: (request) => admit({ tree, server, agent, owner }, request),
+  };
+  return doWords(service, { agent, session, args, signal });
 }
 
 /** Words for the tool shell name no folder. */

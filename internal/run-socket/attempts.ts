@@ -1,6 +1,6 @@
 // What a run has asked so far: each id once, and a bounded number in all. A terminal has no end that
 // its number could be bounded by: of it the latest ids are remembered, and who is far behind them may
-// ask again, which harms nobody, since it can only ask whether a tool may run and offer to serve.
+// ask again, which harms nobody: a question, an offer or a word about what is loaded says the same twice.
 
 import { fail } from "../abi/mod.ts";
 import { runAttemptsMax, runRequestsAtOnceMax } from "./bounds.ts";
