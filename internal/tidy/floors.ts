@@ -31,6 +31,7 @@ const floors: Readonly<Record<string, number>> = {
   "session-log": 2,
   secret: 2,
   receipt: 2,
+  install: 2,
   builtin: 3,
   authority: 3,
   launch: 3,
@@ -67,6 +68,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   envelope: ["frame"],
   capability: ["frame"],
   "tool-native": ["frame"],
+  // A receipt lies in the folder of controls that it speaks of.
+  install: ["tree"],
   // A run is the conversation of these.
   run: ["authority", "launch", "model", "run-socket", "session"],
   // Calls that run in a terminal are launches that somebody else makes.

@@ -1,0 +1,3 @@
+// The door of installed objects: what was installed, by a receipt, and removed by it.
+
+export { type InstallReceipt, readInstallReceipt } from "./receipt.ts";
