@@ -16,6 +16,11 @@ export function parseJsonObject(text: string): Parsed<JsonObject> {
   return parseObjectAt(text, 1);
 }
 
+/** One JSON object of any size: whoever has the text has bounded it. */
+export function parseJsonDocument(text: string): Parsed<JsonObject> {
+  return parseObjectAt(text, 1);
+}
+
 /** JSONL: a JSON object a line. */
 export function parseJsonLines(text: string): Parsed<readonly JsonObject[]> {
   const lines = parseLines(text);
@@ -107,8 +112,11 @@ class Scanner {
     const wrong = this.string();
     if (wrong) return wrong;
     const name = this.text.slice(start, this.at);
-    if (keys.has(name)) return { offset: start, reason: `member ${name.slice(0, 80)} is repeated` };
-    keys.add(name);
+    // Two spellings of one name are one member, and the engine would keep the later one.
+    const meant = name.includes("\\") ? JSON.stringify(JSON.parse(name)) : name;
+    if (keys.has(meant))
+      return { offset: start, reason: `member ${name.slice(0, 80)} is repeated` };
+    keys.add(meant);
     this.skip(space);
     return this.take(":") ? undefined : this.wrong('":" is expected after the member name');
   }

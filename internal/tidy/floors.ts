@@ -21,6 +21,7 @@ const floors: Readonly<Record<string, number>> = {
   "tool-context": 0,
   "terminal-wire": 0,
   "shell-line": 0,
+  manifest: 0,
   os: 1,
   sock: 1,
   bwrap: 1,
@@ -63,6 +64,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   policy: ["control"],
   // The window's setting is a control; window gives it meaning.
   window: ["control"],
+  // A manifest carries the texts of controls.
+  manifest: ["control"],
   // The full wires are judged in bytes of a line and decode into the neutral shapes.
   wire: ["frame", "interaction"],
   envelope: ["frame"],
@@ -93,6 +96,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ai: ["model"],
   "@ai-sdk/openai-compatible": ["model"],
   "@xterm/headless": ["screen"],
+  semver: ["manifest"],
+  yaml: ["manifest"],
   yargs: ["cli", "cmd"],
   zod: ["wire", "envelope", "capability", "tree"],
 };
