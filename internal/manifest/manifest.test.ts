@@ -204,12 +204,14 @@ controls:
   });
 
   test("bounds bytes and depth, in both languages", () => {
-    const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
+    const deep = (open: string, close: string) => open.repeat(20_000) + close.repeat(20_000);
     expect(refused(" ".repeat(manifestBytesMax + 1))).toStartWith("EMSGSIZE 1:1 it is larger");
     expect(refused(`{"a":${deep("[", "]")}}`)).toContain("JSON nests deeper than");
     expect(refused(`a: ${deep("[", "]")}`)).toContain("it nests deeper than");
-    expect(refused(`a: ${"[".repeat(100_000)}`)).toContain("it nests deeper than");
+    expect(refused(`a: ${"[".repeat(20_000)}`)).toContain("it nests deeper than");
     expect(refused(`${"- ".repeat(1000)}x`)).toContain("it nests deeper than");
+    expect(refused("a: 1\n".repeat(60_000))).toStartWith("EMSGSIZE 1:1 it is larger");
+    expect(refused("a: 1\n".repeat(5000))).toStartWith("EINVAL 1:1 it has more than 4096 items");
   });
 
   test("refuses what YAML has beyond JSON", () => {

@@ -14,9 +14,19 @@ import {
 import type { JsonObject } from "../control/mod.ts";
 import { manifestDepthMax, placeAt, refuse, type Source, type SourceFault } from "./source.ts";
 
+/** Bytes of a manifest in YAML, which takes far longer to read than JSON. Past it EMSGSIZE. */
+export const yamlBytesMax = 256 * 1024;
+
+/** Items of one list or map. Past it EINVAL: names are compared with each other. */
+const itemsMax = 4096;
+
 export function yamlSource(text: string, file: string): Source {
   const fail = ({ offset, reason }: SourceFault) =>
     refuse(placeAt(file, text, offset), undefined, reason);
+  if (new TextEncoder().encode(text).length > yamlBytesMax) {
+    const reason = `it is larger than the ${yamlBytesMax} bytes of a manifest in YAML`;
+    return refuse(placeAt(file, text, 0), undefined, reason, "EMSGSIZE");
+  }
   const wrong = tokenFault(text);
   if (wrong !== undefined) fail(wrong);
   const document = parseDocument(text, {
@@ -28,7 +38,7 @@ export function yamlSource(text: string, file: string): Source {
     merge: false,
     resolveKnownTags: false,
     prettyErrors: false,
-    logLevel: "silent",
+    logLevel: "error",
   });
   const [said] = [...document.errors, ...document.warnings];
   if (said !== undefined)
@@ -68,6 +78,9 @@ function tokenFault(text: string): SourceFault | undefined {
 function refusalOf(token: CST.Token, depth: number): string | undefined {
   if (token.type === "alias") return "an alias is not taken, write the value again";
   if (token.type === "directive") return "a directive is not taken";
+  if ("items" in token && token.items.length > itemsMax) {
+    return `it has more than ${itemsMax} items`;
+  }
   return depth > manifestDepthMax ? `it nests deeper than ${manifestDepthMax}` : undefined;
 }
 
