@@ -123,9 +123,10 @@ class LateReply(Server):
 class ReplyBefore(Server):
     """Answers to the next requests before they are asked."""
 
-    def initialized(self):
+    def initialize(self, to, params):
         for guess in range(1, 6):
             self.reply(guess, {"tools": [tool("forged")], **text("forged")})
+        super().initialize(to, params)
 
 
 @script("error")

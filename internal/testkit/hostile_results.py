@@ -134,19 +134,22 @@ class ResultWithSchema(Server):
 
 @script("output-schema")
 class OutputSchema(Server):
-    """An output schema of the kind ARG: broken, ref-loop, draft-07, text."""
+    """An output schema of the kind ARG: broken, ref-loop, draft-07, slow, text."""
 
     def tools(self):
         kinds = {
             "broken": {"type": "object", "properties": {"n": {"type": "nonsense"}}},
             "ref-loop": {"type": "object", "properties": {"n": {"$ref": "#/properties/n"}}},
             "draft-07": {"$schema": "http://json-schema.org/draft-07/schema#", **OUTPUT},
+            # A pattern that takes 2^40 steps to say that the value below does not match.
+            "slow": {"type": "object", "properties": {"s": {"pattern": "^(a+)+$"}}},
             "text": "object",
         }
         return [tool("echo", outputSchema=kinds[self.args[0]])]
 
     def call(self, to, params):
-        self.reply(to, {**text("kept text"), "structuredContent": {"n": 1}})
+        given = {"n": 1, **({"s": "a" * 40 + "!"} if self.args[0] == "slow" else {})}
+        self.reply(to, {**text("kept text"), "structuredContent": given})
 
 
 @script("result-large")
