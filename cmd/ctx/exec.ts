@@ -75,10 +75,10 @@ export async function run(argv: readonly string[], beyond: Beyond): Promise<numb
       hint: objectHint,
     });
   }
-  requireRunnerLine(path);
+  const metadata = requireRunnerLine(path);
   if (object.class === "agent") return runAgent(object.name, input, beyond.commands);
   if (object.class === "model") return beyond.model(full, object.name, input);
-  return runTool(full, object.name, input);
+  return runTool(full, object.name, input, /^# mcp-definition: /m.test(metadata));
 }
 
 /**
@@ -115,8 +115,11 @@ async function runAwaited(): Promise<number> {
   return fail("EINVAL", `cannot run ${JSON.stringify(path)}: it is no built-in tool of a sandbox`);
 }
 
-/** Refuses a path that is not a built-in object: ENOENT, EACCES or EINVAL. */
-function requireRunnerLine(path: string): void {
+/**
+ * The rest of the object's head, after the line that runs this. Throws ENOENT, EACCES or EINVAL for a
+ * path that is no such object.
+ */
+function requireRunnerLine(path: string): string {
   const head = new Uint8Array(512);
   const fd = openObject(path);
   let length: number;
@@ -125,9 +128,10 @@ function requireRunnerLine(path: string): void {
   } finally {
     closeSync(fd);
   }
-  const line = new TextDecoder().decode(head.subarray(0, length)).split("\n", 1)[0] ?? "";
-  if (/^#!\S*\/ctx exec$/.test(line)) return;
-  fail("EINVAL", `${JSON.stringify(path)} is not a built-in object`, {
+  const text = new TextDecoder().decode(head.subarray(0, length));
+  const line = text.split("\n", 1)[0] ?? "";
+  if (/^#!\S*\/ctx exec$/.test(line)) return text.slice(line.length);
+  return fail("EINVAL", `${JSON.stringify(path)} is not a built-in object`, {
     hint: "its first line would run ctx exec; run other programs directly",
   });
 }
@@ -141,7 +145,12 @@ function openObject(path: string): number {
   }
 }
 
-async function runTool(path: string, name: string, input: readonly string[]): Promise<number> {
+async function runTool(
+  path: string,
+  name: string,
+  input: readonly string[],
+  served: boolean,
+): Promise<number> {
   if (!insideSandbox() && !safeCore.includes(name)) {
     return fail("EACCES", `cannot run tool "${name}": it runs only for an agent, in its sandbox`, {
       hint: `ask an agent with ctx agent send; a person may run ${safeCore.join(", ")}`,
@@ -150,6 +159,7 @@ async function runTool(path: string, name: string, input: readonly string[]): Pr
   if (isBuiltinName(name)) return runFileTool(name, input);
   if (name === "agent.update") return (await import("./exec-update.ts")).runUpdate(input);
   if (name === "tsh.config") return (await import("./exec-config.ts")).runConfig(path, input);
+  if (served) return (await import("./exec-served.ts")).runServed(path, name, input);
   const { runProgramTool } = await import("./exec-program.ts");
   return runProgramTool(name, input);
 }

@@ -21,6 +21,20 @@ export interface AuthorizeRequest {
   readonly args: Readonly<Record<string, unknown>> | readonly string[];
 }
 
+/** The host makes the call itself, where the tool is: what a program cannot run in its own sandbox. */
+export interface CallRequest {
+  readonly op: "tool.call";
+  readonly request_id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export interface CallReply {
+  readonly status: "ok" | "error";
+  readonly code?: Code;
+  readonly content: string;
+}
+
 export interface ModelPart {
   readonly type: "text";
   readonly text: string;
@@ -74,6 +88,7 @@ export interface StopRequest {
 export type CapabilityRequest =
   | UpdateRequest
   | AuthorizeRequest
+  | CallRequest
   | ModelUseRequest
   | CreateRequest
   | StartRequest
@@ -103,6 +118,7 @@ export interface Reply {
   readonly run?: string;
   readonly control?: string;
   readonly decision?: Decision;
+  readonly result?: CallReply;
 }
 
 /** It was not done. `request_id` is null when the line had no usable one. */

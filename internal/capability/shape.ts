@@ -7,6 +7,7 @@ import type { ShapeIssue } from "../frame/mod.ts";
 import { capabilityListMax } from "./bounds.ts";
 import {
   argument,
+  callResult,
   code,
   decision,
   freeObject,
@@ -47,6 +48,12 @@ const requests = {
     request_id: identifier,
     name: objectName,
     args: z.union([freeObject, z.array(argument)]),
+  }),
+  "tool.call": z.object({
+    op: z.literal("tool.call"),
+    request_id: identifier,
+    name: objectName,
+    args: freeObject,
   }),
   "model.use": z.object({
     op: z.literal("model.use"),
@@ -93,6 +100,7 @@ const replies = {
     run: identifier.optional(),
     control: z.enum(updatableControls).optional(),
     decision: decision.optional(),
+    result: callResult.optional(),
   }),
   refusal: z.object({
     request_id: z.nullable(identifier),

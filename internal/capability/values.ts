@@ -51,6 +51,13 @@ export const decision = z.object({
   layers: z.array(layer).max(capabilityListMax),
 });
 
+/** What came of a call that the host made. */
+export const callResult = z.object({
+  status: z.enum(["ok", "error"]),
+  code: code.optional(),
+  content: z.string(),
+});
+
 /** zod passes over a member "__proto__" of a record; here it is a name like any other, and none. */
 export function withoutProto<T extends z.ZodType<object>>(record: T) {
   return z

@@ -3,12 +3,14 @@
 import { join } from "node:path";
 import { CodedError, coded } from "../abi/mod.ts";
 import { authorize, type Question, type Server, visibleTools } from "../authority/mod.ts";
+import type { CallRequest } from "../capability/mod.ts";
 import type { AgentControls } from "../control/mod.ts";
+import type { ToolServers } from "../mcp-host/mod.ts";
 import { supplementaryGroups } from "../os/mod.ts";
-import { usableModels } from "../run/mod.ts";
+import { type HostedOptions, hostedCall, usableModels } from "../run/mod.ts";
 import type { Sessions } from "../session/mod.ts";
 import type { SuperviseLimits, Supervisor, TerminalView } from "../supervise/mod.ts";
-import type { HostedTerminal } from "../terminal-host/mod.ts";
+import type { CallingTerminal, HostedTerminal } from "../terminal-host/mod.ts";
 import { loadAgent, type Places, resolveAlias, type Tree } from "../tree/mod.ts";
 import { admit } from "./admit.ts";
 import { fileOwner } from "./agents.ts";
@@ -59,17 +61,18 @@ export async function createServices(
     roots: (run) => launcher.live().flatMap((one) => (one.run === run ? [one.root] : [])),
     onFault: (error) => log("capability.failed", faultFields(coded(error))),
   });
+  const servers = parts.createToolServers({ tree, launcher, secrets: places });
+  const { toolTimeoutMs } = settings;
   const service = parts.createTerminalHost({
     ...{ sockets, tree, server, planner: launcher },
+    call: terminalCall({ tree, server, servers, toolTimeoutMs }),
     word: (terminal, args, signal) => sayWord({ tree, server, sessions }, terminal, args, signal),
   });
   const executor = parts.createExecutor({
-    ...{ tree, places, launcher, server },
+    ...{ tree, places, launcher, server, sockets, servers, terminals: service },
     modelSteps: settings.modelSteps,
-    toolTimeoutMs: settings.toolTimeoutMs,
+    toolTimeoutMs,
     stepTimeoutMs: settings.stepTimeoutMs,
-    sockets,
-    terminals: service,
   });
   const sessions: Sessions = parts.createSessions({
     source: tree.source,
@@ -96,7 +99,28 @@ export async function createServices(
     ownerOf: (uid) => fileOwner(tree, { owner: uid, gid: uid }),
     now: () => new Date(),
   });
-  return { server, launcher, sessions, sockets, service, terminals };
+  return { server, launcher, sessions, sockets, service, servers, terminals };
+}
+
+/** A server for each call: a terminal has no end at which one could be ended. */
+function terminalCall(options: HostedOptions & { readonly servers: ToolServers }) {
+  const { tree, server, servers } = options;
+  return async (
+    { id, agent, session, workspace }: CallingTerminal,
+    request: CallRequest,
+    signal: AbortSignal,
+  ) => {
+    const run = `${id}.${request.request_id}`;
+    const around = (controls: AgentControls) => ({
+      ...{ agent, session, run, scope: { kind: "private" } as const, workspace },
+      ...terminalView(tree, server, agent, controls),
+    });
+    try {
+      return await hostedCall(options, { agent, session, run: id }, request, around, signal);
+    } finally {
+      void servers.over(run);
+    }
+  };
 }
 
 function terminalLimits(settings: Settings): SuperviseLimits {

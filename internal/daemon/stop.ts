@@ -14,6 +14,9 @@ const sessionsCloseMs = 3500;
 /** Time to end what is being started; terminals that are up stay. Past it the next server ends it. */
 const terminalsCloseMs = 300;
 
+/** Time for the servers of tools, which are not asked to end by themselves here. */
+const serversCloseMs = 400;
+
 /** Time for what is left of sandboxes after that. Past it they die with the process. */
 const launcherCloseMs = 700;
 
@@ -40,6 +43,7 @@ export async function takeApart(running: Running): Promise<void> {
   control.stop();
   await settleWithin(running.sessions.close(), sessionsCloseMs, "sessions", log);
   await settleWithin(running.terminals.close(), terminalsCloseMs, "terminals", log);
+  await settleWithin(running.servers.close(), serversCloseMs, "servers", log);
   await settleWithin(running.launcher.close(), launcherCloseMs, "launcher", log);
   // Streams end by themselves once their runs are closed; a client that does not read is cut.
   const gone = Promise.all([...running.connections].map(({ closed }) => closed));

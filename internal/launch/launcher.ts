@@ -16,6 +16,8 @@ import { Ahead, latePayload, releasedStandby } from "./prepare.ts";
 import { preparedCall, refuseChanged } from "./prepared.ts";
 import { explained, refusalOf } from "./refusal.ts";
 import { Semaphore } from "./semaphore.ts";
+import { Services } from "./service.ts";
+import type { ServiceLauncher } from "./service-types.ts";
 import { Stand } from "./stand.ts";
 import { Standbys } from "./standby.ts";
 import { checkStdin, runStep, stepRefusal } from "./step.ts";
@@ -31,7 +33,9 @@ import type {
   LiveLaunch,
 } from "./types.ts";
 
-export function createLauncher(options: LauncherOptions): Launcher & TerminalPlanner & CallPlanner {
+export function createLauncher(
+  options: LauncherOptions,
+): Launcher & TerminalPlanner & CallPlanner & ServiceLauncher {
   endOrphans();
   const folders = new GeneratedFolders(options.runtime);
   const permits = new Semaphore(options.parallelMax);
@@ -39,6 +43,7 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
   const running = new Set<Promise<unknown>>();
   const standbys = new Standbys(options.standbyMs);
   const closing = new AbortController();
+  const services = new Services(options, folders, closing.signal);
   const ahead = new Ahead({ options, folders, permits, live, standbys, closing: closing.signal });
 
   async function launch(request: LaunchRequest, io: LaunchIo): Promise<LaunchOutcome> {
@@ -73,6 +78,8 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
 
   return {
     check: (request) => checkWorkFolders(options, request),
+    serviceFolder: (request) => services.folder(request),
+    startService: (request, signal) => tracked(running, services.start(request, signal)),
     planTerminal: (request) => planTerminal(options, folders, request),
     planCall: (request) => planCall(options, folders, request),
     examine(request) {
@@ -91,14 +98,24 @@ export function createLauncher(options: LauncherOptions): Launcher & TerminalPla
     leave: (session) => standbys.leave(session),
     discard: (session) => ahead.discard(session),
     live: () => [...live],
-    async close() {
-      closing.abort();
-      await standbys.close();
-      await Promise.allSettled(running);
-      await standbys.close();
-      stopJanitor();
-    },
+    close: () => closeAll({ closing, standbys, running, services }),
   };
+}
+
+interface Closing {
+  readonly closing: AbortController;
+  readonly standbys: Standbys;
+  readonly running: ReadonlySet<Promise<unknown>>;
+  readonly services: Services;
+}
+
+async function closeAll({ closing, standbys, running, services }: Closing): Promise<void> {
+  closing.abort();
+  await standbys.close();
+  await Promise.allSettled(running);
+  await services.close();
+  await standbys.close();
+  stopJanitor();
 }
 
 function tracked<T>(running: Set<Promise<unknown>>, outcome: Promise<T>): Promise<T> {

@@ -6,7 +6,9 @@ export { newGitEntries } from "./git.ts";
 export { createLauncher, newGitNote } from "./launcher.ts";
 export { OutputWindow } from "./output.ts";
 export type { Payload } from "./payload.ts";
+export { canonicalJson, refuseChangedCall } from "./prepared.ts";
 export { refusalOf } from "./refusal.ts";
+export * from "./service-types.ts";
 export * from "./step-types.ts";
 export {
   decodeTerminalPlan,

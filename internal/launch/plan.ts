@@ -18,6 +18,7 @@ import { type RuntimeIdentity, runtimeIdentity } from "./identity.ts";
 import { isBelow, isNoexec, type Location, locate, type Mount, readMounts } from "./location.ts";
 import { type MountPlan, mountPlans } from "./mount-lines.ts";
 import { commandFolder } from "./payload.ts";
+import type { ServiceRequest } from "./service-types.ts";
 import type { StepRequest } from "./step-types.ts";
 import { systemView } from "./system-view.ts";
 import type { LauncherOptions, LaunchRequest, StandbyRequest } from "./types.ts";
@@ -72,6 +73,14 @@ export function planStep(
   const program = agentProgram(options.tree, request);
   const env = stepEnvironment(request);
   return { ...planSandbox(options, folders, request, { env, program }), program };
+}
+
+export function planService(
+  options: LauncherOptions,
+  folders: GeneratedFolders,
+  request: ServiceRequest,
+): LaunchPlan {
+  return planSandbox(options, folders, request, { env: toolEnvironment(request) });
 }
 
 export function planSandbox(

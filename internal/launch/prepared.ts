@@ -7,7 +7,13 @@ import { relative } from "node:path";
 import { fail } from "../abi/mod.ts";
 import { openBeneath } from "../os/mod.ts";
 import type { LaunchPlan } from "./plan.ts";
-import type { LauncherOptions, LaunchRequest, PreparedCall, PreparedPart } from "./types.ts";
+import type {
+  Launcher,
+  LauncherOptions,
+  LaunchRequest,
+  PreparedCall,
+  PreparedPart,
+} from "./types.ts";
 
 /** What a difference is called in a refusal. */
 const partNames: Readonly<Record<PreparedPart, string>> = {
@@ -59,6 +65,14 @@ export function refuseChanged({ tool, approved }: LaunchRequest, now: PreparedCa
   const what = changed.map((part) => partNames[part]).join(", ");
   const verb = changed.length > 1 || changed[0] === "folders" ? "are" : "is";
   fail("ECANCELED", `tool "${tool.name}" was not run: ${what} ${verb} not what was approved`);
+}
+
+/** The same for a call that no launch is made of: it is examined anew first. */
+export function refuseChangedCall(
+  launcher: Pick<Launcher, "examine">,
+  request: LaunchRequest,
+): void {
+  if (request.approved !== undefined) refuseChanged(request, launcher.examine(request));
 }
 
 /** The files that run: of a built-in tool its object and the program that runs objects. */

@@ -38,6 +38,10 @@ const handlers: RunSocketHandlers = {
     }
     return { request_id, ok: true, decision: { allowed: true, layers: [] } };
   },
+  call: async ({ request_id, name }) => {
+    if (name === "memory.none") fail("EACCES", "it is refused");
+    return { request_id, ok: true, result: { status: "ok", content: "done\n" } };
+  },
   useModel: async ({ model }, emit) => {
     if (model === "debug/none") return fail("EACCES", "the model is refused");
     await emit({ type: "reasoning_delta", text: "hm" });
@@ -68,6 +72,8 @@ const requests: readonly (object | string)[] = [
   update("u7", { token: "old" }),
   authorize("a1"),
   { ...authorize("a2"), name: "shell.exec" },
+  { op: "tool.call", request_id: "c1", name: "memory.read_graph", args: {} },
+  { op: "tool.call", request_id: "c2", name: "memory.none", args: {} },
   { op: "agent.start", request_id: "s1", agent: "child" },
   ...models.map((name) => ({ ...modelUse(`m-${name}`), model: `debug/${name}` })),
   { op: "agent.destroy", request_id: "x1" },

@@ -123,7 +123,9 @@ async function dispatch(
   const { request_id } = request;
   const line = (answer: Reply | Refusal) => encodeCapability({ ...answer, request_id });
   if (owner.kind === "terminal") {
-    if (request.op === "tool.authorize") return line(await owner.run.handlers.authorize(request));
+    const { handlers } = owner.run;
+    if (request.op === "tool.authorize") return line(await handlers.authorize(request));
+    if (request.op === "tool.call") return line(await handlers.call(request, signal));
     return fail("EACCES", `"${request.op}" is asked of a run, and this is a terminal's socket`);
   }
   const { run } = owner;
@@ -133,6 +135,8 @@ async function dispatch(
       return line(await run.handlers.update(request));
     case "tool.authorize":
       return line(await run.handlers.authorize(request));
+    case "tool.call":
+      return line(await run.handlers.call(request, signal));
     case "model.use": {
       const send = (text: string) => connection.send(text);
       const answer = new ModelAnswer({ request: request_id, run: run.run, send });

@@ -3,6 +3,7 @@
 import type { Code } from "../abi/mod.ts";
 import type {
   AuthorizeRequest,
+  CallRequest,
   HostLine,
   ModelPart,
   ModelUseRequest,
@@ -33,6 +34,8 @@ export interface ModelEnd {
 export interface RunSocketHandlers {
   update(request: UpdateRequest): Promise<Reply | Refusal>;
   authorize(request: AuthorizeRequest): Promise<Reply | Refusal>;
+  /** `signal`: nobody waits for the answer any more. */
+  call(request: CallRequest, signal: AbortSignal): Promise<Reply | Refusal>;
   /**
    * The text of one frame is at most `frameTextUnitsMax`. A producer awaits what `emit` returns
    * before its next frame. What is thrown before the first frame refuses the request; afterwards it
@@ -64,6 +67,7 @@ export interface ShellListener {
 /** Under the same conditions as those of a run. */
 export interface TerminalSocketHandlers {
   authorize(request: AuthorizeRequest): Promise<Reply | Refusal>;
+  call(request: CallRequest, signal: AbortSignal): Promise<Reply | Refusal>;
   /** Throws `busy` while another one serves. */
   serve(shell: ServingShell): ShellListener;
   /**

@@ -144,6 +144,7 @@ async function runTool(
     ...(outcome.code === undefined ? {} : { code: outcome.code }),
     output: outcome.output + notice,
     dropped: outcome.dropped,
+    ...(outcome.kept === undefined ? {} : { kept: outcome.kept }),
   };
 }
 

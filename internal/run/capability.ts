@@ -3,15 +3,24 @@
 // is decided what comes of it, by the same authority and the same records as for the run itself.
 
 import { coded, fail } from "../abi/mod.ts";
-import type { AuthorizeRequest, Refusal, Reply, UpdateRequest } from "../capability/mod.ts";
+import type {
+  AuthorizeRequest,
+  CallRequest,
+  Refusal,
+  Reply,
+  UpdateRequest,
+} from "../capability/mod.ts";
+import type { AgentControls } from "../control/mod.ts";
 import type { RunSocket, RunSocketHandlers } from "../run-socket/mod.ts";
 import type { RunContext } from "../session/mod.ts";
 import { loadAgent, stagePrompt } from "../tree/mod.ts";
 import { allowedTool } from "./allowed-tool.ts";
 import { authorizeTool } from "./authorize-tool.ts";
 import type { ExecutorOptions } from "./environment.ts";
+import { hostedCall } from "./hosted-call.ts";
 import { ModelUse } from "./model-use.ts";
 import { RunFolder } from "./run-folder.ts";
+import { standbyRequest } from "./standby-request.ts";
 import type { UsageSum } from "./usage.ts";
 
 /** The capability socket of a run, opened when its first program is about to start. */
@@ -96,6 +105,14 @@ export class RunCapability implements RunSocketHandlers {
   async authorize(request: AuthorizeRequest): Promise<Reply | Refusal> {
     this.#requireRunning();
     return authorizeTool(this.#options, this.#context, request);
+  }
+
+  async call(request: CallRequest, signal: AbortSignal): Promise<Reply> {
+    this.#requireRunning();
+    const options = { ...this.#options, folder: this.#folder };
+    const around = (controls: AgentControls) => standbyRequest(options, this.#context, controls);
+    const either = AbortSignal.any([signal, this.#context.signal]);
+    return hostedCall(options, this.#context, request, around, either);
   }
 
   useModel: RunSocketHandlers["useModel"] = (request, emit, signal) => {

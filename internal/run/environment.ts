@@ -3,6 +3,7 @@
 import type { Server } from "../authority/mod.ts";
 import type { ModelChoice } from "../control/mod.ts";
 import type { Launcher } from "../launch/mod.ts";
+import type { ToolServers } from "../mcp-host/mod.ts";
 import type { ModelClient } from "../model/mod.ts";
 import type { RunSockets } from "../run-socket/mod.ts";
 import type { Places, Tree } from "../tree/mod.ts";
@@ -22,6 +23,8 @@ export interface ExecutorOptions {
   readonly stepTimeoutMs: number;
   /** Serves what the programs of a run may ask of their host; without it they can ask nothing. */
   readonly sockets?: Pick<RunSockets, "place" | "lease" | "release" | "open">;
+  /** Serves the tools that servers have; without it such a tool cannot be run. */
+  readonly servers?: Pick<ToolServers, "call" | "over">;
   /** Runs the calls of a session's tool shell where a person can watch; without it none is run there. */
   readonly terminals?: TerminalCalls;
   /** Makes a client of a model; the product's own unless a test puts another in its place. */

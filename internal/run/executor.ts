@@ -74,6 +74,8 @@ async function run(host: ExecutorOptions, context: RunContext, usage: UsageSum):
     complete = true;
   } finally {
     ahead.over(complete);
+    // Not waited for: what a server does at its end is nothing that the run's answer depends on.
+    void host.servers?.over(context.run);
     await capability.close().finally(() => folder.release());
   }
 }

@@ -8,11 +8,15 @@ import type { RunOptions } from "./environment.ts";
 
 /** `words` are those of a call of the tool shell; undefined for a tool that was called directly. */
 export async function runWhereItBelongs(
-  { launcher, terminals }: RunOptions,
+  { launcher, terminals, servers }: RunOptions,
   request: LaunchRequest,
   words: readonly string[] | undefined,
   io: LaunchIo,
-): Promise<LaunchOutcome> {
+): Promise<LaunchOutcome & { readonly kept?: readonly Uint8Array[] }> {
+  if (request.tool.mcp !== undefined) {
+    terminals?.note(request, `${quoted(request.tool.name)} runs where its server is, in a sandbox`);
+    return servers === undefined ? unserved(request.tool) : servers.call(request, io);
+  }
   if (terminals === undefined) return launcher.run(request, io);
   const { tool } = request;
   const apart = words === undefined ? "the model called it directly" : needOfRun(tool);
@@ -23,6 +27,12 @@ export async function runWhereItBelongs(
     if (outcome !== undefined) return outcome;
   }
   return launcher.run(request, io);
+}
+
+function unserved({ name }: ToolObject): LaunchOutcome {
+  const output = `tool "${name}" is of a server, and this host serves none`;
+  const none = { dropped: 0, exit: undefined, newGit: [] };
+  return { status: "error", code: "EHOSTDOWN", output, ...none };
 }
 
 /** Tools that ask the host for something that it does for a run alone. */

@@ -123,6 +123,7 @@ export class LiveRun implements RunContext {
     const seen = observe(outcome.output, observationBytesMax);
     const truncated = seen.truncated || outcome.dropped > 0;
     const ref = await this.#keep(seen.whole, outcome.dropped);
+    for (const bytes of outcome.kept ?? []) await this.#keep(bytes, 0);
     const event = {
       type: "tool.result" as const,
       run: this.run,

@@ -32,6 +32,8 @@ export interface ToolOutcome {
   readonly output: string;
   /** Bytes that the launcher dropped from the middle, beyond `toolOutputBytesMax`. */
   readonly dropped: number;
+  /** What the output names by its SHA-256, to be kept beside the session. */
+  readonly kept?: readonly Uint8Array[];
 }
 
 /** A call as it would be run, for a person to judge. */

@@ -91,10 +91,11 @@ export class Terminal {
   }
 
   #served(id: string): ReadyTerminal {
-    const { agent, session, owner, control, view } = this.receipt;
+    const { agent, session, owner, control, view, workspace } = this.receipt;
     return {
       ...{ id, agent, session, scope: { kind: "private" }, peerUid: owner, folder: control },
       viewDigest: view,
+      ...(workspace === undefined ? {} : { workspace }),
       roots: () => living([this.receipt.root]),
     };
   }

@@ -99,6 +99,7 @@ export interface ReadyTerminal {
   readonly folder: string;
   roots(): readonly ProcessStamp[];
   readonly viewDigest: string;
+  readonly workspace?: string;
 }
 
 /** Whoever serves the capability socket of terminals: opened before a terminal runs, closed after. */

@@ -46,6 +46,10 @@ beforeEach(async () => {
     sockets,
     tree: {} as never,
     server: {} as never,
+    call: async ({ id }, { request_id, name }) => ({
+      ...{ request_id, ok: true },
+      result: { status: "ok", content: `${name} for ${id}` },
+    }),
     planner: {
       planCall: () => ({
         payload: commandPayload({}),

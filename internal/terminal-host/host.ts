@@ -122,6 +122,7 @@ class Host implements TerminalHost {
     const { id, agent, session } = terminal;
     let words = 0;
     return {
+      call: (request, signal) => this.#options.call(terminal, request, signal),
       authorize: async (request) =>
         authorizeTool(this.#options, { agent, session, run: id }, request),
       serve(shell) {

@@ -1,6 +1,7 @@
 // What whoever keeps terminals tells the host of their calls.
 
 import type { Server } from "../authority/mod.ts";
+import type { CallRequest, Reply } from "../capability/mod.ts";
 import type { CallPlanner } from "../launch/mod.ts";
 import type { ProcessStamp } from "../os/mod.ts";
 import type { TerminalCalls } from "../run/mod.ts";
@@ -21,7 +22,11 @@ export interface HostedTerminal {
   roots(): readonly ProcessStamp[];
   /** `viewDigest` of what it was launched with. */
   readonly viewDigest: string;
+  readonly workspace?: string;
 }
+
+/** Whose program asks for a call. */
+export type CallingTerminal = Pick<HostedTerminal, "id" | "agent" | "session" | "workspace">;
 
 export interface TerminalHostOptions {
   readonly sockets: Pick<RunSockets, "openTerminal">;
@@ -33,6 +38,8 @@ export interface TerminalHostOptions {
    * begun is not to be done any more. Throws the coded reason of a refusal.
    */
   word(terminal: HostedTerminal, args: readonly string[], signal: AbortSignal): Promise<string>;
+  /** Makes a call that a program of the terminal asks for, of a tool that a server has. */
+  call(terminal: CallingTerminal, request: CallRequest, signal: AbortSignal): Promise<Reply>;
 }
 
 export interface TerminalHost extends TerminalCalls {

@@ -28,6 +28,7 @@ beforeEach(async () => {
   host = createTerminalHost({
     sockets: createRunSockets({ runtime, roots: () => [] }),
     ...{ tree: {} as never, server: {} as never, planner: {} as never },
+    call: () => Promise.reject(new Error("no call is made here")),
     word: async ({ session, peerUid }, args, signal) =>
       `${session} of ${peerUid}: ${await word(args, signal)}`,
   });

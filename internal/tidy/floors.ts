@@ -22,6 +22,7 @@ const floors: Readonly<Record<string, number>> = {
   "terminal-wire": 0,
   "shell-line": 0,
   manifest: 0,
+  "mcp-wire": 0,
   os: 1,
   sock: 1,
   bwrap: 1,
@@ -36,6 +37,7 @@ const floors: Readonly<Record<string, number>> = {
   builtin: 3,
   authority: 3,
   launch: 3,
+  "mcp-host": 3,
   model: 3,
   session: 3,
   run: 3,
@@ -74,14 +76,26 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   // A receipt lies in the folder of controls that it speaks of.
   install: ["tree"],
   // A run is the conversation of these.
-  run: ["authority", "launch", "model", "run-socket", "session"],
+  run: ["authority", "launch", "mcp-host", "model", "run-socket", "session"],
+  // A server is a launch that stays for a run.
+  "mcp-host": ["launch"],
   // Calls that run in a terminal are launches that somebody else makes.
   "terminal-host": ["authority", "launch", "run", "run-socket", "session"],
   // A terminal is launched and recorded like any other sandbox, and lives on.
   supervise: ["launch", "terminal"],
   // The daemon puts the services of its floor together and nothing else does.
   daemon: [
-    ...["authority", "builtin", "client", "launch", "model", "run", "run-socket", "session"],
+    ...[
+      "authority",
+      "builtin",
+      "client",
+      "launch",
+      "mcp-host",
+      "model",
+      "run",
+      "run-socket",
+      "session",
+    ],
     ...["supervise", "terminal-host"],
   ],
   cmd: ["cli"],
@@ -99,7 +113,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   semver: ["manifest"],
   yaml: ["manifest"],
   yargs: ["cli", "cmd"],
-  zod: ["wire", "envelope", "capability", "tree"],
+  zod: ["wire", "envelope", "capability", "mcp-wire", "tree"],
 };
 
 /** Texts outside of the modules that a program carries inside; embedded, not copied. */

@@ -3,6 +3,7 @@
 
 import { CodedError, fail, objectName, quoted } from "../abi/mod.ts";
 import {
+  type McpLocator,
   type Policy,
   type ToolControlName,
   type ToolControlValues,
@@ -30,6 +31,8 @@ export interface ToolObject {
   readonly policy: Policy | undefined;
   /** Path in the tree, whether the file exists or not. */
   readonly policyFile: string;
+  /** Of a tool that a server has: where that server is described. */
+  readonly mcp?: McpLocator | undefined;
 }
 
 /**
@@ -55,20 +58,23 @@ export function loadTool(tree: Tree, viewFolder: string, name: string): ToolObje
     });
   };
   checkName(read("name"), name, `${object}.d/name`);
-  // Never acted on here, but a malformed one makes the tool unavailable all the same.
+  // Never acted on, but a malformed one makes the tool unavailable all the same.
   read("program");
-  read("mcp");
+  const locator = read("mcp");
+  const runner = runsObjectRunner(readHead(tree, object));
   const lines = read("policy");
   return {
     name,
     viewPath: `${viewFolder.replace(/\/$/, "")}/${name}`,
     hostPath: `${tree.source}/${object}`,
-    builtin: isBuiltinTool(name) && runsObjectRunner(readHead(tree, object)),
+    builtin: isBuiltinTool(name) && runner,
     description: (read("description") ?? "").trim(),
     schema: checkSchema(read("schema") ?? {}, `${object}.d/schema`),
     cap: read("cap") ?? [],
     policy: lines === undefined ? undefined : policyOf(lines),
     policyFile: `${object}.d/policy`,
+    // Any other program answers for itself, whatever stands beside it.
+    mcp: runner && !isBuiltinTool(name) ? locator : undefined,
   };
 }
 

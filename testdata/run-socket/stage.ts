@@ -55,6 +55,10 @@ export class Stage {
           this.served.push(`${op} ${request_id}`);
           return { request_id, ok: true, decision: { allowed: true, layers: [] } };
         },
+        call: async ({ op, request_id }) => {
+          this.served.push(`${op} ${request_id}`);
+          return { request_id, ok: true, result: { status: "ok", content: "" } };
+        },
         useModel: async ({ op, request_id }, emit) => {
           this.served.push(`${op} ${request_id}`);
           emit({ type: "delta", text: "hi" });

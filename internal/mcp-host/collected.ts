@@ -1,0 +1,36 @@
+// The pieces of one result, within the same bounds as the output of any other tool.
+
+import { OutputWindow } from "../launch/mod.ts";
+import { type KeepFrame, keptBytesMax, keptMax, type TextFrame } from "../mcp-wire/mod.ts";
+
+export class CollectedResult {
+  readonly #window = new OutputWindow();
+  readonly #kept = new Map<number, Uint8Array[]>();
+  #keptBytes = 0;
+
+  add(frame: TextFrame | KeepFrame): void {
+    if (frame.kind === "text") {
+      this.#window.push(new TextEncoder().encode(frame.text));
+      return;
+    }
+    const bytes = Buffer.from(frame.data, "base64");
+    const known = this.#kept.get(frame.index);
+    if (known === undefined && this.#kept.size >= keptMax) return;
+    if (this.#keptBytes + bytes.length > keptBytesMax) return;
+    this.#keptBytes += bytes.length;
+    if (known === undefined) this.#kept.set(frame.index, [bytes]);
+    else known.push(bytes);
+  }
+
+  text(): string {
+    return this.#window.text();
+  }
+
+  get dropped(): number {
+    return this.#window.dropped;
+  }
+
+  get kept(): readonly Uint8Array[] {
+    return [...this.#kept.values()].map((pieces) => Buffer.concat(pieces));
+  }
+}

@@ -1,0 +1,88 @@
+// The servers of all runs. A server belongs to one run and to what its agent may see at the time: a
+// call that is to see something else gets another one.
+
+import { fail } from "../abi/mod.ts";
+import {
+  type LaunchIo,
+  type LaunchRequest,
+  refusalOf,
+  refuseChangedCall,
+  viewDigest,
+} from "../launch/mod.ts";
+import { acceptedDefinition } from "./accepted.ts";
+import { runServersMax, serverEndMs } from "./bounds.ts";
+import { ToolServer } from "./server.ts";
+import type { ServedOutcome, ToolServers, ToolServersOptions } from "./types.ts";
+
+export function createToolServers(options: ToolServersOptions): ToolServers {
+  return new Servers(options, ({ tool }) => acceptedDefinition(options.tree, tool));
+}
+
+export class Servers implements ToolServers {
+  readonly #options: ToolServersOptions;
+  /** By run, then by the server's locator. */
+  readonly #runs = new Map<string, Map<string, ToolServer>>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #accepted: (request: LaunchRequest) => string;
+  #closed = false;
+
+  /** `accepted`: the SHA-256 of the definition that a person has installed; throws without one. */
+  constructor(options: ToolServersOptions, accepted: (request: LaunchRequest) => string) {
+    this.#options = options;
+    this.#accepted = accepted;
+  }
+
+  async call(request: LaunchRequest, io: LaunchIo): Promise<ServedOutcome> {
+    try {
+      refuseChangedCall(this.#options.launcher, request);
+      const definition = this.#accepted(request);
+      return await this.#of(request).call(request, definition, io);
+    } catch (error) {
+      const { code, message } = refusalOf(error);
+      const said = { code, output: message, dropped: 0, exit: undefined, newGit: [], kept: [] };
+      return { status: "error", ...said };
+    }
+  }
+
+  async over(run: string): Promise<void> {
+    const servers = this.#runs.get(run);
+    if (servers === undefined) return;
+    this.#runs.delete(run);
+    await Promise.all([...servers.values()].map((server) => this.#end(server, serverEndMs)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const servers = [...this.#runs.values()].flatMap((each) => [...each.values()]);
+    this.#runs.clear();
+    await Promise.all([...servers.map((server) => this.#end(server, 0)), ...this.#ending]);
+  }
+
+  #of(request: LaunchRequest): ToolServer {
+    const { run, tool } = request;
+    if (this.#closed) fail("ECANCELED", "the host is ending");
+    if (tool.mcp === undefined) throw new TypeError(`tool "${tool.name}" is of no server`);
+    const servers = this.#runs.get(run) ?? new Map<string, ToolServer>();
+    this.#runs.set(run, servers);
+    const key = JSON.stringify([tool.mcp.config, tool.mcp.server]);
+    const view = viewDigest(request);
+    const known = servers.get(key);
+    if (known?.view === view) return known;
+    if (known !== undefined) {
+      servers.delete(key);
+      void this.#end(known, serverEndMs);
+    }
+    if (servers.size >= runServersMax) {
+      fail("busy", `${runServersMax} servers serve this run, which is all it may have`);
+    }
+    const made = new ToolServer(this.#options, tool.mcp, view);
+    servers.set(key, made);
+    return made;
+  }
+
+  #end(server: ToolServer, graceMs: number): Promise<void> {
+    const ending = server.end(graceMs);
+    this.#ending.add(ending);
+    return ending.finally(() => this.#ending.delete(ending));
+  }
+}
