@@ -81,8 +81,8 @@ export class RunCapability implements RunSocketHandlers {
     const { tree } = this.#options;
     const { agent } = this.#context;
     const recording = this.#context.agentUpdate(control, content);
-    // The record's own write begins first.
-    const staging = nextTurn().then(() => stagePrompt(tree, agent, control, content));
+    // In the same turn: the log looks around before it writes, and the text is on its way by then.
+    const staging = stagePrompt(tree, agent, control, content);
     const [recorded, staged] = await Promise.allSettled([recording, staging]);
     if (recorded.status === "rejected") {
       if (staged.status === "fulfilled") staged.value.drop();
@@ -125,7 +125,5 @@ export class RunCapability implements RunSocketHandlers {
     if (signal.aborted || this.#closed) fail("ECANCELED", "the run is over");
   }
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const updateTool = "agent.update";
