@@ -1,9 +1,9 @@
 // The process behind a connection, pinned: a pidfd names the very process that connected, whatever
 // becomes of its pid number.
 
-import { readFileSync } from "node:fs";
 import { openPid, type PeerCredentials, peerCredentials } from "./descriptors.ts";
 import { checked, errno, libc, pointerTo } from "./libc.ts";
+import { readProcFile } from "./proc-file.ts";
 import { type ProcessFacts, processFacts } from "./process-facts.ts";
 
 const SOL_SOCKET = 1;
@@ -36,7 +36,7 @@ function peerDescriptor(fd: number): number | undefined {
 
 /** The pid that a pidfd has now in this pid namespace; undefined once its process was reaped. */
 export function pidOf(pidfd: number): number | undefined {
-  const text = readFileSync(`/proc/self/fdinfo/${pidfd}`, "utf8");
+  const text = readProcFile(`/proc/self/fdinfo/${pidfd}`);
   const pid = Number(/^Pid:\s*(-?\d+)$/m.exec(text)?.[1]);
   return pid > 0 ? pid : undefined;
 }

@@ -1,6 +1,7 @@
 // Facts about processes from /proc. A pid alone names nothing for long; pid and start time do.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { readProcFile } from "./proc-file.ts";
 
 export interface ProcessStamp {
   readonly pid: number;
@@ -13,18 +14,21 @@ export interface ProcessFacts extends ProcessStamp {
   readonly state: string;
 }
 
+/** Among the fields after the command name. */
+const startTimeField = 19;
+
 /** Undefined when there is no such process (any more). */
 export function processFacts(pid: number): ProcessFacts | undefined {
   let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    text = readProcFile(`/proc/${pid}/stat`);
   } catch {
     return undefined;
   }
   // The command name may hold spaces and parentheses; what follows its last one is numbers.
-  const rest = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const rest = text.slice(text.lastIndexOf(")") + 2).split(" ", startTimeField + 1);
   const [state, parent] = rest;
-  const startTime = rest[19];
+  const startTime = rest[startTimeField];
   if (state === undefined || parent === undefined || startTime === undefined) return undefined;
   return { pid, startTime, parent: Number(parent), state };
 }
