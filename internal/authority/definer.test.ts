@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chownSync, closeSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { settle } from "../../testdata/tree/settle.ts";
 import { openPath } from "../os/mod.ts";
 import { definerOf } from "./definer.ts";
 import { facts } from "./example.ts";
@@ -47,6 +48,20 @@ describe.skipIf(!root)("definerOf()", () => {
     give(user, "agent/coder.d", ...controls);
     give(user + 1, "agent/coder.d/uid");
     expect(definer()?.several).toBe(true);
+  });
+
+  test("is another one as soon as a file is given away, however long it was the same", async () => {
+    for (const [n, path] of ["agent/coder.d", ...controls].entries()) {
+      await settle();
+      expect([definer(), definer()]).toEqual([undefined, undefined]);
+      give(user + n, path);
+      expect(definer()?.uid).toBe(user + n);
+      give(0, path);
+    }
+    give(user, "agent");
+    expect(definer()?.uid).toBe(user);
+    give(user + 1, "agent");
+    expect(definer()?.uid).toBe(user + 1);
   });
 
   test("has the groups that the host says", () => {

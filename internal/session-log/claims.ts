@@ -5,7 +5,7 @@
 
 import { closeSync, fstatSync, fsyncSync, renameSync } from "node:fs";
 import { type Code, CodedError, coded } from "../abi/mod.ts";
-import { type FileOwner, openBeneath, throughFolder } from "../os/mod.ts";
+import { type FileOwner, lookPath, openBeneath, throughFolder } from "../os/mod.ts";
 import { claimsMax, claimsTailBytes, scanChunkBytes } from "./bounds.ts";
 import { DurableFile, type FileCalls, fileCalls } from "./durable-file.ts";
 import { joinLines } from "./encode.ts";
@@ -78,7 +78,7 @@ export class Claims {
   /** False once the file was removed or replaced: nothing can be claimed any more. */
   get inPlace(): boolean {
     const { root, folder } = this.#options;
-    return hasItsName(root, `${folder}/${fileName}`, this.#file.fd);
+    return hasItsName(root, lookPath(`${folder}/${fileName}`), this.#file.fd);
   }
 
   find(id: string): Claim | undefined {

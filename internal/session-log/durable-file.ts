@@ -1,7 +1,8 @@
 // One append-only file whose durable length is known. A write that fails is cut back to that
 // length; a sync that fails leaves nothing to know, and the caller must stop using the file.
 
-import { closeSync, fdatasync, fstatSync, ftruncateSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
+import { sizeOf } from "../os/mod.ts";
 
 /** The system calls that can fail on a full or broken disk; tests put failures here. */
 export interface FileCalls {
@@ -40,7 +41,7 @@ export class DurableFile {
 
   /** False when the file on disk has another length: somebody else wrote to it. */
   get untouched(): boolean {
-    return fstatSync(this.fd).size === this.#written;
+    return sizeOf(this.fd) === this.#written;
   }
 
   /** Appends without making it durable; throws what the system said, the rest may be half there. */

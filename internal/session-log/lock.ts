@@ -5,18 +5,18 @@
 // successor finds when the holder was killed; it does not outlive a restart of the machine.
 
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  mkdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError, coded, fail } from "../abi/mod.ts";
-import { openBeneath, openPath, readBeneath, throughFolder, tryLock } from "../os/mod.ts";
+import {
+  isFileAt,
+  lookPath,
+  openBeneath,
+  openPath,
+  readBeneath,
+  throughFolder,
+  tryLock,
+} from "../os/mod.ts";
 
 /** Times that a lock file may vanish under a contender before it gives up. */
 const takeAttemptsMax = 16;
@@ -68,7 +68,7 @@ function take(folder: number, canonicalPath: string, subject: string): HeldLock 
     try {
       const [pid] = contentOf(folder, name);
       if (!tryLock(fd)) return fail("session_locked", `${subject} is held by ${holder(pid)}`);
-      if (sameFile(folder, name, fd)) return heldLock(folder, name, fd);
+      if (isFileAt(folder, lookPath(name), fd)) return heldLock(folder, name, fd);
     } catch (error) {
       closeSync(fd);
       if (error instanceof CodedError) throw error;
@@ -98,6 +98,8 @@ function openLock(folder: number, name: string): number | undefined {
 
 function heldLock(folder: number, name: string, fd: number): HeldLock {
   const [, left] = contentOf(folder, name);
+  const path = lookPath(name);
+  const held = () => isFileAt(folder, path, fd);
   const write = (mark: string) => {
     const text = `${process.pid}\n${mark}\n`.padEnd(lockBytes);
     writeSync(fd, new TextEncoder().encode(text), 0, lockBytes, 0);
@@ -106,12 +108,12 @@ function heldLock(folder: number, name: string, fd: number): HeldLock {
   write(left ?? "");
   return {
     left,
-    held: () => sameFile(folder, name, fd),
+    held,
     mark: write,
     abandon: () => closeSync(fd),
     release() {
       // Removing it while it is locked is safe: a contender compares names after it has locked.
-      if (sameFile(folder, name, fd)) unlinkSync(throughFolder(folder, name));
+      if (held()) unlinkSync(throughFolder(folder, name));
       closeSync(fd);
     },
   };
@@ -124,17 +126,6 @@ function contentOf(folder: number, name: string): [string | undefined, string | 
     return [pid, mark === "" ? undefined : mark];
   } catch (error) {
     if (coded(error).code === "ENOENT") return [undefined, undefined];
-    throw error;
-  }
-}
-
-function sameFile(folder: number, name: string, fd: number): boolean {
-  try {
-    const named = lstatSync(throughFolder(folder, name));
-    const open = fstatSync(fd);
-    return named.dev === open.dev && named.ino === open.ino;
-  } catch (error) {
-    if (coded(error).code === "ENOENT") return false;
     throw error;
   }
 }

@@ -5,7 +5,7 @@
 
 import { closeSync, fchmodSync, fstatSync, fsyncSync } from "node:fs";
 import { coded, fail } from "../abi/mod.ts";
-import { type FileOwner, openBeneath, statBeneath, tryLock } from "../os/mod.ts";
+import { type FileOwner, isFileAt, openBeneath, statBeneath, tryLock } from "../os/mod.ts";
 import { giveTo, type Root, withFolder } from "./folders.ts";
 
 /**
@@ -64,12 +64,10 @@ export function logFileSize(root: Root, relative: string): number | undefined {
   return facts?.size;
 }
 
-/** Whether the open file still is the one with this name. */
-export function hasItsName(root: Root, relative: string, fd: number): boolean {
-  const open = fstatSync(fd);
+/** Whether the open file still is the one with this name, a path for looks below the root. */
+export function hasItsName(root: Root, relative: Uint8Array, fd: number): boolean {
   try {
-    const named = statOf(root, relative);
-    return named?.dev === open.dev && named.ino === open.ino;
+    return isFileAt(root.fd, relative, fd);
   } catch {
     // A symlink or something unreadable has the name now.
     return false;

@@ -4,7 +4,7 @@
 
 import { closeSync, fstatSync } from "node:fs";
 import { CodedError, coded } from "../abi/mod.ts";
-import type { FileOwner } from "../os/mod.ts";
+import { type FileOwner, lookPath } from "../os/mod.ts";
 import { rollForwardMax, scanChunkBytes } from "./bounds.ts";
 import { keepChunk } from "./chunk.ts";
 import { readContextFile, writeContextFile } from "./context-file.ts";
@@ -108,9 +108,9 @@ function makeLog(
 ): SessionLog {
   const { root, relative, owner, identity } = options;
   const derived = new DerivedFiles(root, relative, owner, false);
+  const [eventsPath, messagesPath] = [lookPath(files.eventsFile), lookPath(files.messagesFile)];
   const inPlace = () =>
-    hasItsName(root, files.eventsFile, files.events) &&
-    hasItsName(root, files.messagesFile, files.messages);
+    hasItsName(root, eventsPath, files.events) && hasItsName(root, messagesPath, files.messages);
   let closed = false;
   return new FileLog({
     files,

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { settle } from "../../testdata/tree/settle.ts";
 import { refusal, TestTree } from "../../testdata/tree/test-tree.ts";
-import { controlBytesMax } from "../abi/mod.ts";
+import { type Code, controlBytesMax } from "../abi/mod.ts";
 import { agentControls, modelControls, toolControls } from "../control/mod.ts";
 import {
   agentNames,
@@ -185,5 +194,52 @@ describe("loadAgent()", () => {
     rmSync(at("agent/coder.d/perm"));
     writeFileSync(at("agent/coder.d/perm"), "rwx\n");
     expect([error.code, error.message.includes("symlink")]).toEqual(["EACCES", true]);
+  });
+
+  test("is kept while nothing of it changes, and sees each control that comes, changes or goes", async () => {
+    const huge = `${"#".repeat(controlBytesMax)}\n`;
+    for (const [control, { runtimeOwned }] of Object.entries(agentControls)) {
+      if (runtimeOwned || control.endsWith(".md")) continue;
+      const path = at(`agent/coder.d/${control}`);
+      const before = statSync(path, { throwIfNoEntry: false }) && readFileSync(path, "utf8");
+      await settle();
+      const kept = load();
+      writeFileSync(at("agent/coder.d/system.md"), `Not ${control}.\n`);
+      expect([control, load() === kept]).toEqual([control, true]);
+      writeFileSync(path, huge);
+      expect([control, refusal(load).code]).toEqual([control, "EMSGSIZE"]);
+      if (before === undefined) rmSync(path);
+      else writeFileSync(path, before);
+      expect([control, JSON.stringify(load())]).toEqual([control, JSON.stringify(kept)]);
+    }
+  });
+
+  test("is refused at once when its executable or its folder is not what it was", async () => {
+    const refusals: [string, () => void, () => void][] = [
+      [
+        "EACCES",
+        () => chmodSync(at("agent/coder"), 0o644),
+        () => chmodSync(at("agent/coder"), 0o755),
+      ],
+      [
+        "EACCES",
+        () => {
+          renameSync(at("agent/coder.d"), at("agent/moved.d"));
+          symlinkSync("moved.d", at("agent/coder.d"));
+        },
+        () => rmSync(at("agent/coder.d")),
+      ],
+      ["ENOENT", () => undefined, () => renameSync(at("agent/moved.d"), at("agent/coder.d"))],
+    ];
+    for (const [code, change, back] of refusals) {
+      if (code === "EACCES") {
+        await settle();
+        expect(load()).toBe(load());
+      }
+      change();
+      expect(refusal(load).code).toBe(code as Code);
+      back();
+    }
+    expect(load().approval).toBe("auto");
   });
 });

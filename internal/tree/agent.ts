@@ -1,8 +1,7 @@
-// An agent's controls as one value. Read anew each time: a changed control holds for the next run.
+// An agent's controls as one value. Looked at anew each time: a changed control holds for the next run.
 
 import { CodedError, fail, objectName, quoted } from "../abi/mod.ts";
 import {
-  type AgentControlName,
   type AgentControls,
   type AgentControlValues,
   agentControls,
@@ -10,9 +9,10 @@ import {
   type Parsed,
 } from "../control/mod.ts";
 import { policyOf } from "../policy/mod.ts";
-import { factsBeneath } from "./beneath.ts";
 import { parsedValue, readControl, readOptional } from "./control-file.ts";
 import type { Tree } from "./open.ts";
+import { factsSeen, textSeen } from "./sight.ts";
+import { type Sight, whileSame } from "./value-cache.ts";
 
 /**
  * Throws ENOENT when there is no such agent or a required control is missing, EINVAL with file,
@@ -20,8 +20,25 @@ import type { Tree } from "./open.ts";
  */
 export function loadAgent(tree: Tree, name: string): AgentControls {
   const folder = `agent/${objectName("agent", name)}.d`;
-  checkAgent(tree, name);
-  const read = reader(tree, name, folder);
+  const places = () => [
+    { folder: "agent", names: [name, `${name}.d`] },
+    { folder, names: loaded },
+  ];
+  return whileSame(tree, folder, places, (sight) => agentAt(tree, name, folder, sight));
+}
+
+/** Every control that is read here: another text of one of them makes another agent. */
+const loaded = [
+  ...(["owner", "uid", "gid", "groups", "perm", "label", "iso", "parent", "life", "root"] as const),
+  ...(["cwd", "env", "path", "mount", "model", "window", "policy", "tools", "abi"] as const),
+  "approval",
+] as const;
+
+type Loaded = (typeof loaded)[number];
+
+function agentAt(tree: Tree, name: string, folder: string, sight: Sight): AgentControls {
+  checkAgent(tree, name, sight);
+  const read = reader(tree, name, folder, sight);
   const owner = read("owner");
   return {
     owner,
@@ -52,14 +69,14 @@ type MaybeAbsent = "uid" | "gid" | "parent";
 
 interface Read {
   <N extends MaybeAbsent>(control: N): AgentControlValues[N] | undefined;
-  <N extends Exclude<AgentControlName, MaybeAbsent>>(control: N): AgentControlValues[N];
+  <N extends Exclude<Loaded, MaybeAbsent>>(control: N): AgentControlValues[N];
 }
 
-function reader(tree: Tree, agent: string, folder: string): Read {
-  return ((control: AgentControlName) => {
+function reader(tree: Tree, agent: string, folder: string, sight: Sight): Read {
+  return ((control: Loaded) => {
     const row: ControlRow<unknown> = agentControls[control];
     const file = `${folder}/${control}`;
-    const text = readOptional(tree, file);
+    const text = textSeen(tree, sight, folder, control);
     if (text !== undefined) return parsedValue(parsed(control, row, text), file);
     if (!row.required) return row.absent;
     return fail("ENOENT", `agent ${quoted(agent)} has no control ${quoted(control)}`, {
@@ -88,12 +105,12 @@ function parsed(control: string, row: ControlRow<unknown>, text: string): Parsed
   return made;
 }
 
-function checkAgent(tree: Tree, name: string): void {
-  const facts = factsBeneath(tree.folder, `agent/${name}`);
-  if (facts === undefined || factsBeneath(tree.folder, `agent/${name}.d`) === undefined) {
+function checkAgent(tree: Tree, name: string, sight: Sight): void {
+  const facts = factsSeen(tree, sight, "agent", name);
+  if (facts === undefined || factsSeen(tree, sight, "agent", `${name}.d`) === undefined) {
     fail("ENOENT", `agent ${quoted(name)} does not exist`, { hint: "see ctx agent list" });
   }
-  if (!facts.isFile() || (facts.mode & 0o111) === 0) {
+  if (facts.kind !== "file" || (facts.mode & 0o111) === 0) {
     fail("EACCES", `agent ${quoted(name)} is not an executable file`);
   }
 }
@@ -121,9 +138,9 @@ export function runsObjectRunner(head: string): boolean {
 }
 
 /** The object's text; empty when it cannot be read as text, as a compiled program cannot. */
-export function readHead(tree: Tree, relative: string): string {
+export function readHead(tree: Tree, relative: string, read = readControl): string {
   try {
-    return readControl(tree, relative);
+    return read(tree, relative);
   } catch (error) {
     if (error instanceof CodedError && ["EINVAL", "EMSGSIZE", "EACCES"].includes(error.code))
       return "";

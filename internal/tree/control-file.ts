@@ -12,8 +12,18 @@ import {
   type Parsed,
   validateControl,
 } from "../control/mod.ts";
-import { openBeneath, readBeneath, replaceFile, type StagedFile, stageFile } from "../os/mod.ts";
-import { factsBeneath, inFolder } from "./beneath.ts";
+import {
+  lookPath,
+  openBeneath,
+  readBeneath,
+  replaceFile,
+  type StagedFile,
+  stageFile,
+  stampBytes,
+  stampFacts,
+  stampIn,
+} from "../os/mod.ts";
+import { inFolder } from "./beneath.ts";
 import { isSafePath, type Tree } from "./open.ts";
 import { cachedText } from "./read-cache.ts";
 
@@ -26,20 +36,24 @@ export function readControl(tree: Tree, relative: string): string {
   return readOptional(tree, relative) ?? fail("ENOENT", absentText(relative));
 }
 
-/** `readControl`, with undefined for a file that is not there. */
-export function readOptional(tree: Tree, relative: string): string | undefined {
-  checkPath(relative);
-  return cachedText(tree, relative, () => {
+/** `readControl`, with undefined for a file that is not there; in its folder, if that is open already. */
+export function readOptional(tree: Tree, relative: string, among?: number): string | undefined {
+  const path = checkedPath(relative);
+  const read = (folder: number | undefined) => {
     let bytes: Uint8Array;
     try {
-      bytes = readBeneath(tree.folder, relative, controlBytesMax);
+      bytes =
+        folder === undefined
+          ? readBeneath(tree.folder, path, controlBytesMax)
+          : readBeneath(folder, posix.basename(path), controlBytesMax);
     } catch (error) {
       const failure = readFailure(relative, error);
       if (failure.code === "ENOENT") return undefined;
       throw failure;
     }
     return parsedValue(decodeControl(bytes), relative);
-  });
+  };
+  return cachedText(tree, path, read, among);
 }
 
 function absentText(relative: string): string {
@@ -104,12 +118,15 @@ function checkedName(relative: string, text: string): string {
   return name;
 }
 
+const stamp = Buffer.alloc(stampBytes);
+
 /** Owner and mode that the new text gets: the old one's, or the folder's. */
 function keptFacts(folder: number, name: string, relative: string) {
-  const facts = factsBeneath(folder, name);
-  if (facts && !facts.isFile()) fail("EACCES", `${quoted(relative)} is not a regular file`);
-  const { uid, gid } = facts ?? fstatSync(folder);
-  const mode = facts ? facts.mode & 0o777 : 0o644;
+  const seen = stampIn(folder, lookPath(name), stamp, 0);
+  const absent = seen === "absent";
+  if (!absent && seen !== "file") fail("EACCES", `${quoted(relative)} is not a regular file`);
+  const { uid, gid } = absent ? fstatSync(folder) : stampFacts(stamp, 0);
+  const mode = absent ? 0o644 : stampFacts(stamp, 0).mode & 0o777;
   const mine = process.geteuid?.() === uid && process.getegid?.() === gid;
   return { mode, owner: mine ? undefined : { uid, gid } };
 }
@@ -128,8 +145,7 @@ function writeFailure(relative: string, error: unknown): CodedError {
  * `model/P/M.d/C`, and tools of a home or a shared space. EINVAL for anything else.
  */
 export function controlAt(relative: string): { kind: ControlClass; object: string; name: string } {
-  checkPath(relative);
-  const parts = relative.split("/");
+  const parts = checkedPath(relative).split("/");
   const own = parts[0] === "home" || parts[0] === "shared" ? parts.slice(2) : parts;
   const [kind, ...rest] = own;
   const name = rest.at(-1);
@@ -149,9 +165,9 @@ export function controlAt(relative: string): { kind: ControlClass; object: strin
   return { kind, object: names.join("/"), name };
 }
 
-function checkPath(relative: string): void {
-  if (isSafePath(relative)) return;
-  fail("EINVAL", `path ${quoted(relative)} is not valid`, {
+function checkedPath(relative: string): string {
+  if (isSafePath(relative)) return relative;
+  return fail("EINVAL", `path ${quoted(relative)} is not valid`, {
     hint: "name it from the root of the tree, without empty, . and .. parts",
   });
 }

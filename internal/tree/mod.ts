@@ -47,3 +47,4 @@ export { stagePrompt } from "./prompt-update.ts";
 export { loadProviders, type Provider, type ProviderFormat, parseProvider } from "./providers.ts";
 export { ensureRuntimeFolder } from "./runtime-folder.ts";
 export { loadTool, type ToolObject } from "./tool.ts";
+export { type Sight, whileSame } from "./value-cache.ts";

@@ -1,19 +1,35 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import type { Tree } from "./open.ts";
+import { settle } from "../../testdata/tree/settle.ts";
 import { cachedText } from "./read-cache.ts";
 
 let source: string;
-let tree: Tree;
+let tree: { folder: number };
 let reads: number;
 
 beforeEach(() => {
   source = mkdtempSync("/tmp/cortexfs-cache-");
-  tree = { source, folder: -1, close: () => undefined };
+  tree = { folder: openSync(source, "r") };
   reads = 0;
 });
-afterEach(() => rmSync(source, { recursive: true, force: true }));
+afterEach(() => {
+  closeSync(tree.folder);
+  rmSync(source, { recursive: true, force: true });
+});
+
+const at = (name: string) => join(source, name);
 
 function text(name: string, value: string | undefined): string | undefined {
   return cachedText(tree, name, () => {
@@ -22,22 +38,16 @@ function text(name: string, value: string | undefined): string | undefined {
   });
 }
 
-/** Waits until what was just written is old enough to be kept. */
-async function settle(): Promise<void> {
-  const until = performance.now() + 60;
-  while (performance.now() < until) await Bun.sleep(5);
-}
-
 describe("cachedText()", () => {
   test("reads an unchanged file once", async () => {
-    writeFileSync(join(source, "perm"), "rwx\n");
+    writeFileSync(at("perm"), "rwx\n");
     await settle();
     expect([text("perm", "rwx\n"), text("perm", "never")]).toEqual(["rwx\n", "rwx\n"]);
     expect(reads).toBe(1);
   });
 
   test("reads again after a replacement, a rewrite of the same size and a set-back time", async () => {
-    const file = join(source, "perm");
+    const file = at("perm");
     writeFileSync(file, "rwx\n");
     await settle();
     text("perm", "rwx\n");
@@ -53,26 +63,28 @@ describe("cachedText()", () => {
   });
 
   test("does not keep a file that changed a moment ago", () => {
-    writeFileSync(join(source, "perm"), "rwx\n");
+    writeFileSync(at("perm"), "rwx\n");
     text("perm", "rwx\n");
     text("perm", "rwx\n");
     expect(reads).toBe(2);
   });
 
-  test("keeps an absence until the folder changes", async () => {
+  test("finds out about an absence by a look, however often its folder changes", async () => {
     await settle();
-    expect([text("tools", undefined), text("tools", undefined), reads]).toEqual([
-      undefined,
-      undefined,
-      1,
-    ]);
-    writeFileSync(join(source, "tools"), "fs.read\n");
+    for (const other of ["a", "b"]) {
+      expect(text("tools", "never")).toBeUndefined();
+      writeFileSync(at(other), "");
+    }
+    expect(reads).toBe(0);
+    writeFileSync(at("tools"), "fs.read\n");
     expect(text("tools", "fs.read\n")).toBe("fs.read\n");
+    rmSync(at("tools"));
+    expect(text("tools", "never")).toBeUndefined();
   });
 
   test("never keeps what is no regular file, and not what failed", async () => {
-    mkdirSync(join(source, "folder"));
-    writeFileSync(join(source, "bad"), "x");
+    mkdirSync(at("folder"));
+    writeFileSync(at("bad"), "x");
     await settle();
     text("folder", "a");
     text("folder", "b");
@@ -85,5 +97,46 @@ describe("cachedText()", () => {
     expect(failing).toThrow("malformed");
     expect(failing).toThrow("malformed");
     expect(reads).toBe(4);
+  });
+
+  test("gives nothing of a file that is reached through a symlink by now", async () => {
+    mkdirSync(at("d"));
+    writeFileSync(at("d/perm"), "rwx\n");
+    await settle();
+    expect([text("d/perm", "rwx\n"), text("d/perm", "never"), reads]).toEqual([
+      ...["rwx\n", "rwx\n", 1],
+    ]);
+    renameSync(at("d"), at("elsewhere"));
+    symlinkSync("elsewhere", at("d"));
+    // The very same file, and the same absence, but who reads has to refuse both.
+    const refuse = () => cachedText(tree, "d/perm", (folder) => `refused in ${folder}`);
+    expect(refuse()).toBe("refused in undefined");
+    expect(cachedText(tree, "d/none", (folder) => `refused in ${folder}`)).toBe(
+      "refused in undefined",
+    );
+  });
+
+  test("reads in the folder that it looked in, also when another one takes its place", async () => {
+    for (const name of ["d", "other"]) {
+      mkdirSync(at(name));
+      writeFileSync(at(`${name}/perm`), `${name}\n`);
+    }
+    await settle();
+    const swap = () => {
+      renameSync(at("d"), at("third"));
+      renameSync(at("other"), at("d"));
+      renameSync(at("third"), at("other"));
+    };
+    const read = (folder: number | undefined) =>
+      readFileSync(`/proc/self/fd/${folder}/perm`, "utf8");
+    const first = cachedText(tree, "d/perm", (folder) => {
+      swap();
+      const found = read(folder);
+      swap();
+      return found;
+    });
+    expect([first, cachedText(tree, "d/perm", read)]).toEqual(["d\n", "d\n"]);
+    swap();
+    expect(cachedText(tree, "d/perm", read)).toBe("other\n");
   });
 });

@@ -1,10 +1,11 @@
-// Texts of a tree's files, kept by the identity of the file they were read from: device, inode, size,
-// and both times to the nanosecond. Looking at a file costs a tenth of reading it, and a decision
-// looks at dozens. A file that is replaced or rewritten has another identity, so nothing stale is
-// ever given; an absence is kept by the identity of the folder in which the name was not found.
+// Texts of a tree's files, kept by the stamp of the file they were read from. Looking at a file costs
+// a tenth of reading it, and a decision looks at dozens. A file that is replaced or rewritten has
+// another stamp, so nothing stale is ever given. Its folder is reached anew at each look, without a
+// symlink; a name that is not in it is absent, which nobody has to remember.
 
-import { dirname } from "node:path";
-import { lookAt, lookPath } from "../os/mod.ts";
+import { closeSync } from "node:fs";
+import { basename, dirname } from "node:path/posix";
+import { changeTime, lookPath, openToLook, stampBytes, stampIn } from "../os/mod.ts";
 import type { Tree } from "./open.ts";
 
 /** Entries of one tree. Past it the oldest is forgotten. */
@@ -20,67 +21,66 @@ const keptCharsMax = 64 * 1024;
 const settledNs = 50_000_000n;
 
 interface Entry {
-  readonly paths: Paths;
-  readonly absent: boolean;
-  readonly stamp: Buffer;
-  /** Undefined for a name that was not there. */
-  readonly text: string | undefined;
-}
-
-interface Paths {
-  readonly file: Uint8Array;
   readonly folder: Uint8Array;
+  readonly name: Uint8Array;
+  readonly stamp: Buffer;
+  readonly text: string;
 }
 
-const caches = new WeakMap<Tree, Map<string, Entry>>();
+const caches = new WeakMap<object, Map<string, Entry>>();
+
+/** Overwritten by every look. */
+const seen = Buffer.alloc(stampBytes);
 
 /**
- * The text at `relative` as `read` gives it, or as it was when the file looked exactly as now.
- * `read` answers undefined for a name that is not there; what it throws is not kept.
+ * The text at `relative` as `read` gives it, or as it was when the file looked exactly as now; undefined
+ * for a name that is not there. `read` gets the very folder that was looked in, which is `among` when that
+ * is given; undefined when it could not be reached, and then finds out why. What it throws is not kept.
  */
 export function cachedText(
-  tree: Tree,
+  tree: Pick<Tree, "folder">,
   relative: string,
-  read: () => string | undefined,
+  read: (folder: number | undefined) => string | undefined,
+  among?: number,
 ): string | undefined {
+  const entries = cacheOf(tree);
+  const known = entries.get(relative);
+  const paths = known ?? pathsOf(relative);
+  const folder = among ?? openToLook(tree.folder, paths.folder);
+  if (folder === undefined) return read(undefined);
+  try {
+    const before = stampIn(folder, paths.name, seen, 0);
+    if (before === "absent") return undefined;
+    if (known?.stamp.equals(seen)) return known.text;
+    entries.delete(relative);
+    const stamp = Buffer.from(seen);
+    const text = read(folder);
+    // Looked at before and after the reading: what is kept was read from this very file.
+    const same = before === "file" && stampIn(folder, paths.name, seen, 0) === "file";
+    if (!same || !stamp.equals(seen) || !settled(stamp, 0)) return text;
+    if (text === undefined || text.length > keptCharsMax) return text;
+    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value as string);
+    entries.set(relative, { folder: paths.folder, name: paths.name, stamp, text });
+    return text;
+  } finally {
+    if (among === undefined) closeSync(folder);
+  }
+}
+
+function pathsOf(relative: string): Pick<Entry, "folder" | "name"> {
+  return { folder: lookPath(dirname(relative)), name: lookPath(basename(relative)) };
+}
+
+function cacheOf(tree: object): Map<string, Entry> {
   let entries = caches.get(tree);
   if (entries === undefined) {
     entries = new Map();
     caches.set(tree, entries);
   }
-  const known = entries.get(relative);
-  if (known !== undefined && same(known)) return known.text;
-  const before = look(known?.paths ?? pathsOf(tree, relative));
-  const text = read();
-  // Looked at before and after the reading: what is kept was read from this very file.
-  const settled =
-    before !== undefined && (text === undefined) === before.absent && same({ ...before, text });
-  entries.delete(relative);
-  if (settled && (text?.length ?? 0) <= keptCharsMax) {
-    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value as string);
-    entries.set(relative, { ...before, text });
-  }
-  return text;
+  return entries;
 }
 
-function pathsOf(tree: Tree, relative: string): Paths {
-  const file = `${tree.source}/${relative}`;
-  return { file: lookPath(file), folder: lookPath(dirname(file)) };
-}
-
-function same({ paths, absent, stamp }: Entry): boolean {
-  const found = lookAt(paths.file);
-  if ((found === "absent") !== absent) return false;
-  const seen = absent ? lookAt(paths.folder) : found;
-  return typeof seen === "object" && stamp.equals(seen.bytes);
-}
-
-/** Undefined for what is neither a settled regular file nor an absence: that is never kept. */
-function look(paths: Paths): Omit<Entry, "text"> | undefined {
-  const found = lookAt(paths.file);
-  const absent = found === "absent";
-  const seen = absent ? lookAt(paths.folder) : found;
-  if (typeof seen !== "object" || seen.kind !== (absent ? "folder" : "file")) return undefined;
-  if (seen.changeTime() + settledNs >= BigInt(Date.now()) * 1_000_000n) return undefined;
-  return { paths, absent, stamp: Buffer.from(seen.bytes) };
+/** Whether another change would give the file another stamp. */
+export function settled(stamps: Buffer, at: number): boolean {
+  return changeTime(stamps, at) + settledNs < BigInt(Date.now()) * 1_000_000n;
 }

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { settle } from "../../testdata/tree/settle.ts";
 import { refusal, TestTree } from "../../testdata/tree/test-tree.ts";
+import { controlBytesMax } from "../abi/mod.ts";
+import { toolControls } from "../control/mod.ts";
 import { builtinTools, loadTool, type Tree } from "./mod.ts";
 
 // Every tree is synced to the disk, which a busy machine makes slow.
@@ -108,5 +119,33 @@ describe("loadTool()", () => {
     symlinkSync("fs.read", at("tool/linked"));
     expect(refusal(() => load("linked")).code).toBe("EACCES");
     rmSync(at("tool/linked"));
+  });
+
+  test("is kept while nothing of it changes, and sees each control and the object change", async () => {
+    const huge = `${"#".repeat(controlBytesMax)}\n`;
+    // What the runtime writes is no part of a tool, and what a shell is set to is read by the shell.
+    const others = ["config", "status", "log"];
+    for (const control of Object.keys(toolControls)) {
+      if (others.includes(control)) continue;
+      const path = at(`tool/fs.read.d/${control}`);
+      const before = statSync(path, { throwIfNoEntry: false }) && readFileSync(path, "utf8");
+      await settle();
+      const kept = load();
+      expect([control, load() === kept]).toEqual([control, true]);
+      writeFileSync(path, huge);
+      expect([control, refusal(() => load()).code]).toEqual([control, "EMSGSIZE"]);
+      if (before === undefined) rmSync(path);
+      else writeFileSync(path, before);
+      expect([control, JSON.stringify(load())]).toEqual([control, JSON.stringify(kept)]);
+    }
+    await settle();
+    expect(load()).toBe(load());
+    chmodSync(at("tool/fs.read"), 0o644);
+    expect(refusal(() => load()).code).toBe("EACCES");
+    chmodSync(at("tool/fs.read"), 0o755);
+    await settle();
+    expect(load()).toBe(load());
+    rmSync(at("tool/fs.read.d/policy"));
+    expect(load().policy).toBeUndefined();
   });
 });

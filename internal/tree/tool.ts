@@ -11,10 +11,11 @@ import {
 } from "../control/mod.ts";
 import { policyOf } from "../policy/mod.ts";
 import { readHead, runsObjectRunner } from "./agent.ts";
-import { factsBeneath } from "./beneath.ts";
 import { isBuiltinTool } from "./builtin-tools.ts";
-import { parsedValue, readOptional } from "./control-file.ts";
+import { parsedValue } from "./control-file.ts";
 import { type Tree, viewToSource } from "./open.ts";
+import { factsSeen, textSeen } from "./sight.ts";
+import { type Sight, whileSame } from "./value-cache.ts";
 
 export interface ToolObject {
   readonly name: string;
@@ -45,12 +46,33 @@ export function loadTool(tree: Tree, viewFolder: string, name: string): ToolObje
   if (folder === undefined) {
     return fail("EINVAL", `tool folder ${quoted(viewFolder)} is not below /ctx`);
   }
+  const places = () => [
+    { folder, names: [name] },
+    { folder: `${folder}/${name}.d`, names: loaded },
+  ];
+  return whileSame(tree, `${viewFolder}\0${name}`, places, (sight) =>
+    toolAt(tree, viewFolder, folder, name, sight),
+  );
+}
+
+/** Every control that is read here: another text of one of them makes another tool. */
+const loaded = ["name", "program", "mcp", "policy", "description", "schema", "cap"] as const;
+
+function toolAt(
+  tree: Tree,
+  viewFolder: string,
+  folder: string,
+  name: string,
+  sight: Sight,
+): ToolObject {
   const object = `${folder}/${name}`;
-  checkExecutable(tree, object, name);
-  const read = <N extends ToolControlName>(control: N): ToolControlValues[N] | undefined => {
+  checkExecutable(tree, folder, name, sight);
+  const read = <N extends ToolControlName & (typeof loaded)[number]>(
+    control: N,
+  ): ToolControlValues[N] | undefined => {
     const file = `${object}.d/${control}`;
     const row = toolControls[control];
-    const text = readOptional(tree, file);
+    const text = textSeen(tree, sight, `${object}.d`, control);
     if (text !== undefined) return parsedValue(row.parse(text), file) as ToolControlValues[N];
     if (!row.required) return row.absent as ToolControlValues[N] | undefined;
     return fail("EINVAL", `tool ${quoted(name)} has no control ${quoted(control)}`, {
@@ -61,7 +83,7 @@ export function loadTool(tree: Tree, viewFolder: string, name: string): ToolObje
   // Never acted on, but a malformed one makes the tool unavailable all the same.
   read("program");
   const locator = read("mcp");
-  const runner = runsObjectRunner(readHead(tree, object));
+  const runner = runsObjectRunner(headOf(tree, folder, name, sight));
   const lines = read("policy");
   return {
     name,
@@ -78,15 +100,19 @@ export function loadTool(tree: Tree, viewFolder: string, name: string): ToolObje
   };
 }
 
-function checkExecutable(tree: Tree, object: string, name: string): void {
-  let facts: ReturnType<typeof factsBeneath>;
+function headOf(tree: Tree, folder: string, name: string, sight: Sight): string {
+  return readHead(tree, `${folder}/${name}`, () => textSeen(tree, sight, folder, name) ?? "");
+}
+
+function checkExecutable(tree: Tree, folder: string, name: string, sight: Sight): void {
+  let facts: ReturnType<typeof factsSeen>;
   try {
-    facts = factsBeneath(tree.folder, object);
+    facts = factsSeen(tree, sight, folder, name);
   } catch (error) {
     throw new CodedError("EACCES", `cannot look at tool ${quoted(name)}`, { cause: error });
   }
   if (facts === undefined) fail("ENOENT", `tool ${quoted(name)} does not exist`);
-  if (!facts.isFile()) fail("EACCES", `tool ${quoted(name)} is not a regular file`);
+  if (facts.kind !== "file") fail("EACCES", `tool ${quoted(name)} is not a regular file`);
   if ((facts.mode & 0o111) === 0) fail("EACCES", `tool ${quoted(name)} is not executable`);
 }
 
