@@ -1,4 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import {
   chmodSync,
   mkdirSync,
@@ -21,6 +29,9 @@ import {
   type Server,
   visibleTools,
 } from "./mod.ts";
+
+// A tree is synced to the disk, which a busy machine makes slow.
+setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "authority-"));
 const binaries = join(folder, "programs");

@@ -2,8 +2,9 @@
 // from the next call on. It decides nothing: what cannot be read becomes a fact too.
 
 import { dirname } from "node:path/posix";
-import { CodedError, fail, isObjectName, parseModelRef } from "../abi/mod.ts";
+import { CodedError, coded, fail, isObjectName, parseModelRef } from "../abi/mod.ts";
 import { type AgentControls, formatPerm } from "../control/mod.ts";
+import { acceptedDefinition } from "../install/mod.ts";
 import { statBeneath } from "../os/mod.ts";
 import { loadModel, loadTool, type ToolObject, type Tree, viewToSource } from "../tree/mod.ts";
 import { definerOf } from "./definer.ts";
@@ -168,12 +169,25 @@ function describeTool(
     modes = modesOf(tree, path);
     const tool = loadTool(tree, folder, name);
     const { policy } = tool;
-    const facts = { search, path, modes, policy, policyFile: tool.policyFile, defect: undefined };
-    return { facts, tool };
+    const defect = unaccepted(tree, tool);
+    const facts = { search, path, modes, policy, policyFile: tool.policyFile, defect };
+    return { facts, tool: defect === undefined ? tool : undefined };
   } catch (error) {
     const defect = error instanceof Error ? error.message : String(error);
     const facts = { search, path, modes, policy: undefined, policyFile, defect };
     return { facts, tool: undefined };
+  }
+}
+
+/** Why a server's tool is not the one that somebody installed; undefined for every other tool. */
+function unaccepted(tree: Tree, tool: ToolObject): string | undefined {
+  if (tool.mcp === undefined) return undefined;
+  try {
+    acceptedDefinition(tree, tool);
+    return undefined;
+  } catch (error) {
+    const { message, hint } = coded(error);
+    return hint === undefined ? message : `${message}; ${hint}`;
   }
 }
 

@@ -64,7 +64,8 @@ export function objectPolicyLayer(facts: Facts, question: Question): LayerVerdic
   if (tool === undefined || tool.path === undefined) {
     return allows("object_policy", "there is no tool to ask");
   }
-  if (tool.defect !== undefined) {
+  // One that is only not installed has a policy to answer by, so that all that is missing is said.
+  if (tool.defect !== undefined && tool.policy === undefined) {
     return allows("object_policy", "an unavailable tool's policy is not asked");
   }
   if (tool.policy !== undefined) {

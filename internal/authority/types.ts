@@ -33,7 +33,7 @@ export interface ToolFacts {
   /** The tool's own policy; undefined when the file is missing (which allows nothing). */
   readonly policy: Policy | undefined;
   readonly policyFile: string;
-  /** Set when a control of the tool is malformed: the tool is unavailable. */
+  /** Why the tool is unavailable: a malformed control, or a server's tool that nobody installed. */
   readonly defect: string | undefined;
 }
 

@@ -2,6 +2,7 @@
 // call that is to see something else gets another one.
 
 import { fail } from "../abi/mod.ts";
+import { acceptedDefinition } from "../install/mod.ts";
 import {
   type LaunchIo,
   type LaunchRequest,
@@ -9,7 +10,6 @@ import {
   refuseChangedCall,
   viewDigest,
 } from "../launch/mod.ts";
-import { acceptedDefinition } from "./accepted.ts";
 import { runServersMax, serverEndMs } from "./bounds.ts";
 import { ToolServer } from "./server.ts";
 import type { ServedOutcome, ToolServers, ToolServersOptions } from "./types.ts";

@@ -2,11 +2,14 @@
 
 import { lstatSync } from "node:fs";
 import { fail, quoted } from "../abi/mod.ts";
-import { readInstallReceipt } from "../install/mod.ts";
 import { type ToolObject, type Tree, viewToSource } from "../tree/mod.ts";
+import { readInstallReceipt } from "./receipt.ts";
 
 /** SHA-256 of the definition that was installed. Throws EACCES without one. */
-export function acceptedDefinition(tree: Tree, tool: ToolObject): string {
+export function acceptedDefinition(
+  tree: Tree,
+  tool: Pick<ToolObject, "name" | "viewPath" | "hostPath">,
+): string {
   const { name, viewPath, hostPath } = tool;
   const object = viewToSource(viewPath) ?? fail("EINVAL", `${quoted(viewPath)} is not below /ctx`);
   const receipt = readInstallReceipt(tree, object);
