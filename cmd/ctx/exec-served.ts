@@ -27,7 +27,8 @@ export async function runServed(
   name: string,
   words: readonly string[],
 ): Promise<number> {
-  if (process.env["CTX_TOOL_MODE"] === "native") return servedNative(name);
+  // A command of shell.exec has the mode of the call that it is in, but its words are meant.
+  if (words.length === 0 && process.env["CTX_TOOL_MODE"] === "native") return servedNative(name);
   const properties = propertiesOf(path);
   if (words.length === 0 && isTerminal(0) && Object.keys(properties).length > 0) {
     usage(name, properties);
@@ -38,8 +39,8 @@ export async function runServed(
 
 async function servedNative(name: string): Promise<number> {
   try {
-    const input = parseJson(readInput(toolInputBytesMax));
-    return answerNative(await call(name, input));
+    const text = readInput(toolInputBytesMax);
+    return answerNative(await call(name, text.trim() === "" ? {} : parseJson(text)));
   } catch (error) {
     const { code, message, hint } = coded(error);
     const tail = hint === undefined ? "" : `\nhint: ${hint}`;

@@ -39,11 +39,11 @@ export class OpenServer {
   }
 
   async call(
-    tool: string,
-    { args, timeoutMs }: LaunchRequest,
+    { tool: { mcp }, args, timeoutMs }: LaunchRequest,
     definition: string,
     io: LaunchIo,
   ): Promise<ServedOutcome> {
+    const tool = mcp?.tool ?? "";
     this.#last += 1;
     const id = this.#last;
     const total = Math.max(timeoutMs, Math.min(timeoutMs * progressTimes, callTotalMsMax));

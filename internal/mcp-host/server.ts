@@ -2,7 +2,7 @@
 // has died, at most `serverRestartsMax` times. A call is never made twice: what was pending when its
 // server died fails.
 
-import { type Code, fail } from "../abi/mod.ts";
+import { type Code, CodedError, fail } from "../abi/mod.ts";
 import type { McpLocator } from "../control/mod.ts";
 import type { LaunchIo, LaunchRequest } from "../launch/mod.ts";
 import { serverRestartsMax } from "./bounds.ts";
@@ -25,7 +25,7 @@ export class ToolServer {
 
   async call(request: LaunchRequest, definition: string, io: LaunchIo): Promise<ServedOutcome> {
     const server = await this.#opened(request, io.signal);
-    return server.call(this.#locator.tool, request, definition, io);
+    return server.call(request, definition, io);
   }
 
   /** Resolves when nothing of it is left. */
@@ -45,18 +45,20 @@ export class ToolServer {
       this.#opening = undefined;
       await known.end(0);
     }
-    const opening = this.#opening ?? this.#open(request, signal);
+    const opening = this.#opening ?? this.#open(request);
     this.#opening = opening;
     try {
-      return await opening;
+      return await unlessAborted(opening, signal);
     } catch (error) {
+      if (signal.aborted) throw error;
       // What could not be opened is tried again by the next call.
       if (this.#opening === opening) this.#opening = undefined;
       throw error;
     }
   }
 
-  #open(request: LaunchRequest, signal: AbortSignal): Promise<OpenServer> {
+  /** Whoever asked first may leave: others wait for the same server, and it is there for the next. */
+  #open(request: LaunchRequest): Promise<OpenServer> {
     const { server } = this.#locator;
     if (this.#over.signal.aborted) fail("ECANCELED", `server "${server}" is not wanted any more`);
     if (this.#starts > serverRestartsMax) {
@@ -67,7 +69,20 @@ export class ToolServer {
       });
     }
     this.#starts += 1;
-    const either = AbortSignal.any([signal, this.#over.signal]);
-    return openServer(this.#options, this.#locator, request, either);
+    return openServer(this.#options, this.#locator, request, this.#over.signal);
+  }
+}
+
+/** Rejects ECANCELED when aborted first; whatever the work comes to then is nobody's. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => undefined);
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new CodedError("ECANCELED", "stopped: cancelled"));
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }

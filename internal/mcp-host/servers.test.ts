@@ -75,6 +75,23 @@ describe("a run's server", () => {
     ]);
   });
 
+  test("is the same one for all of its tools", async () => {
+    const tools: unknown[] = [];
+    const fake = started(async (peer) => {
+      await peer.open();
+      for (let frame = await peer.next(); frame?.kind === "call"; frame = await peer.next()) {
+        tools.push(frame.tool);
+        peer.say({ kind: "result", id: frame.id, status: "ok" });
+      }
+    });
+    const request = callRequest();
+    const { mcp } = request.tool;
+    const other = { ...request.tool, mcp: { ...mcp, tool: "remove" } as typeof mcp };
+    await servers.call(request, io());
+    await servers.call({ ...request, tool: other }, io());
+    expect([tools, fake.started.length]).toEqual([["add", "remove"], 1]);
+  });
+
   test("is never another run's, and ends with its own", async () => {
     const fake = started(echo);
     await Promise.all(["run-1", "run-2"].map((run) => servers.call(callRequest({ run }), io())));
@@ -145,6 +162,22 @@ describe("a run's server", () => {
     const outcome = await servers.call(callRequest(), io({ signal: cancel.signal }));
     expect(outcome).toMatchObject({ status: "error", code: "ECANCELED" });
     expect(await seen.promise).toEqual({ kind: "cancel", id: 1 });
+  });
+
+  test("goes on being opened for the others when whoever asked first leaves", async () => {
+    const first = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    const fake = started(async (peer) => {
+      await gate.promise;
+      await echo(peer);
+    });
+    const left = servers.call(callRequest(), io({ signal: first.signal }));
+    const stayed = servers.call(callRequest({ args: { n: 2 } }), io());
+    first.abort();
+    expect(await left).toMatchObject({ code: "ECANCELED" });
+    gate.resolve();
+    expect(await stayed).toMatchObject({ status: "ok", output: '{"n":2}' });
+    expect(fake.started.length).toBe(1);
   });
 
   test("that says what is no line of the wire is ended", async () => {

@@ -48,14 +48,15 @@ export class Servers implements ToolServers {
     const servers = this.#runs.get(run);
     if (servers === undefined) return;
     this.#runs.delete(run);
-    await Promise.all([...servers.values()].map((server) => this.#end(server, serverEndMs)));
+    // What cannot be ended dies with the host; whoever waits for this has nothing to do about it.
+    await Promise.allSettled([...servers.values()].map((server) => this.#end(server, serverEndMs)));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const servers = [...this.#runs.values()].flatMap((each) => [...each.values()]);
     this.#runs.clear();
-    await Promise.all([...servers.map((server) => this.#end(server, 0)), ...this.#ending]);
+    await Promise.allSettled([...servers.map((server) => this.#end(server, 0)), ...this.#ending]);
   }
 
   #of(request: LaunchRequest): ToolServer {
@@ -70,7 +71,7 @@ export class Servers implements ToolServers {
     if (known?.view === view) return known;
     if (known !== undefined) {
       servers.delete(key);
-      void this.#end(known, serverEndMs);
+      void this.#end(known, serverEndMs).catch(() => undefined);
     }
     if (servers.size >= runServersMax) {
       fail("busy", `${runServersMax} servers serve this run, which is all it may have`);
