@@ -23,6 +23,7 @@ const floors: Readonly<Record<string, number>> = {
   "shell-line": 0,
   manifest: 0,
   "mcp-wire": 0,
+  "mcp-tool": 0,
   os: 1,
   sock: 1,
   bwrap: 1,
@@ -34,6 +35,7 @@ const floors: Readonly<Record<string, number>> = {
   secret: 2,
   receipt: 2,
   install: 2,
+  "json-schema": 2,
   builtin: 3,
   authority: 3,
   launch: 3,
@@ -49,6 +51,7 @@ const floors: Readonly<Record<string, number>> = {
   terminal: 3,
   supervise: 3,
   "terminal-host": 3,
+  mcp: 3,
   cli: 4,
   cmd: 4,
   // What authors take along: it stands beside the house and leans on nothing of it.
@@ -72,6 +75,8 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   wire: ["frame", "interaction"],
   envelope: ["frame"],
   capability: ["frame"],
+  // A projected tool is controls in the making, and a configuration is JSON with places.
+  "mcp-tool": ["control"],
   "tool-native": ["frame"],
   // A receipt lies in the folder of controls that it speaks of.
   install: ["tree"],
@@ -108,11 +113,13 @@ const outside = ["tidy", "testkit"];
 const owners: Readonly<Record<string, readonly string[]>> = {
   "bun:ffi": ["os"],
   ai: ["model"],
+  ajv: ["conformance", "json-schema"],
   "@ai-sdk/openai-compatible": ["model"],
   "@xterm/headless": ["screen"],
   semver: ["manifest"],
   yaml: ["manifest"],
   yargs: ["cli", "cmd"],
+  "@modelcontextprotocol/sdk": ["mcp"],
   zod: ["wire", "envelope", "capability", "mcp-wire", "tree"],
 };
 
@@ -209,7 +216,8 @@ function packageRefusal(
 ): string | undefined {
   if (isTest(path)) return undefined;
   if (floor === 0 && /^(?:node:|bun)/.test(specifier)) return `floor 0 imports "${specifier}"`;
-  const only = owners[specifier];
+  const parts = specifier.split("/");
+  const only = owners[parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/")];
   if (only === undefined || only.includes(module)) return undefined;
   return `"${specifier}" belongs to ${only.join(" and ")}`;
 }

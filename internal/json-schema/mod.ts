@@ -1,0 +1,3 @@
+// The door of JSON Schema validation.
+
+export * from "./validate.ts";
