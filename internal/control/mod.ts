@@ -3,7 +3,13 @@
 
 export * from "./agent-controls.ts";
 export { formatPerm } from "./identity.ts";
-export { type JsonObject, parseJsonDocument, parseJsonLines, parseJsonObject } from "./json.ts";
+export {
+  type JsonObject,
+  jsonDepthMax,
+  parseJsonDocument,
+  parseJsonLines,
+  parseJsonObject,
+} from "./json.ts";
 export * from "./model-controls.ts";
 export { formatMount } from "./mount.ts";
 export { type McpLocator, type ShellConfig, shellConfigDefault } from "./pairs.ts";
