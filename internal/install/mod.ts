@@ -1,4 +1,9 @@
 // The door of installed objects: what was installed, by a receipt, and removed by it.
 
 export { acceptedDefinition } from "./accepted.ts";
-export { type InstallReceipt, readInstallReceipt } from "./receipt.ts";
+export { type CheckedManifest, checkManifest } from "./artifact.ts";
+export { type Installed, type InstallOptions, installObject } from "./install.ts";
+export { type Inspection, inspectObject } from "./managed.ts";
+export { type InstallReceipt, type InstallTier, readInstallReceipt } from "./receipt.ts";
+export { auditResidue, cleanupResidue, type Residue } from "./residue.ts";
+export { planUninstall, type UninstallPlan, uninstallObject } from "./uninstall.ts";

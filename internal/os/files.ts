@@ -31,6 +31,7 @@ const SYS_renameat2 = process.arch === "arm64" ? 276 : 316;
 const SYS_syncfs = process.arch === "arm64" ? 267 : 306;
 const AT_FDCWD = -100;
 const RENAME_NOREPLACE = 1;
+const RENAME_EXCHANGE = 2;
 
 export type OpenMode = "read" | "write" | "append" | "create" | "folder" | "path";
 
@@ -179,17 +180,18 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 
 /** Renames within or between folders and fails with EEXIST instead of replacing (renameat2(2)). */
 export function renameNoReplace(fromDir: number, from: string, toDir: number, to: string): void {
+  renameat2(fromDir, from, toDir, to, RENAME_NOREPLACE);
+}
+
+/** Two names change what they stand for, at once: at no time is either of them missing. */
+export function renameExchange(fromDir: number, from: string, toDir: number, to: string): void {
+  renameat2(fromDir, from, toDir, to, RENAME_EXCHANGE);
+}
+
+function renameat2(fromDir: number, from: string, toDir: number, to: string, how: number): void {
   const a = cString(from);
   const b = cString(to);
-  const result = libc().syscall(
-    SYS_renameat2,
-    fromDir,
-    pointerTo(a),
-    toDir,
-    pointerTo(b),
-    RENAME_NOREPLACE,
-    0,
-  );
+  const result = libc().syscall(SYS_renameat2, fromDir, pointerTo(a), toDir, pointerTo(b), how, 0);
   checked(result, "rename", from);
 }
 
