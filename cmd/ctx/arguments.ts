@@ -71,7 +71,7 @@ function placeWords(spec: CommandSpec, words: readonly string[]): Record<string,
     else if (required) refuse(spec, `the ${name} is missing`);
   }
   const extra = words[at];
-  if (extra !== undefined) refuse(spec, `unexpected word ${JSON.stringify(extra)}`);
+  if (extra !== undefined) refuse(spec, spec.surplus ?? `unexpected word ${JSON.stringify(extra)}`);
   return placed;
 }
 
@@ -124,6 +124,9 @@ function explain(spec: CommandSpec, argv: readonly string[], message: string): C
   const hint = `see ctx ${spec.name} --help`;
   const unknown = /^Unknown arguments?: ([^\s,]+)/.exec(message)?.[1];
   if (unknown !== undefined) {
+    if (spec.surplus !== undefined) {
+      return new CodedError("EINVAL", "unknown option", { hint: `${hint}; ${spec.surplus}` });
+    }
     const said = argv.find((word) => word.startsWith("-") && word.includes(unknown)) ?? unknown;
     return new CodedError("EINVAL", `unknown option ${JSON.stringify(said)}`, {
       hint: `${hint}; put -- before words that start with a dash`,

@@ -13,6 +13,8 @@ export interface CommandSpec {
   /** Meaning of each positional word. */
   readonly positionals: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, Options>>;
+  /** What is said of a word or option too many, where it may be a secret and must not be repeated. */
+  readonly surplus?: string;
   /** False for a command that prints no facts, which then knows no `--json`. */
   readonly json?: false;
   /** Command lines without the leading `ctx`, with what each does. */

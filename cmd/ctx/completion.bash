@@ -2,7 +2,7 @@
 # The options of a command are those of its help. A word that is no command is not passed on.
 _ctx_options() {
   local -a command=("$1")
-  case $1 in abi | agent | policy | terminal) command+=("$2") ;; esac
+  case $1 in abi | agent | auth | policy | terminal) command+=("$2") ;; esac
   ctx "${command[@]}" --help 2>/dev/null |
     sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
@@ -25,13 +25,14 @@ _ctx() {
     --perm) names='--- r-- -w- --x rw- r-x -wx rwx' ;;
     --approval) names='auto ask' ;;
     --abi) names='op v1 v2 control' ;;
-    --last | --detach-key) return ;;
+    --from-env) names=$(compgen -e) ;;
+    --last | --detach-key | --slot) return ;;
     --scope) names='private temp shared:' ;;
     --kind) names='object agent tool provider model session space terminal' ;;
     *)
       case $at:${parts[1]} in
         1:* | 2:help) names=$(ctx completion names commands 2>/dev/null) ;;
-        2:abi | 2:agent | 2:policy | 2:terminal) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
+        2:abi | 2:agent | 2:auth | 2:policy | 2:terminal) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
         3:abi)
           case $previous in
             show) names='op v1 v2 sdk-envelope control tool-native' ;;
@@ -45,6 +46,11 @@ _ctx() {
         2:which) names='agent tool model' ;;
         3:which) names=$(ctx completion names objects "$previous" 2>/dev/null) ;;
         2:ls | 2:cat | 2:set | 2:append) names=$(ctx completion names paths "$word" 2>/dev/null); compopt -o nospace ;;
+        3:auth)
+          case $previous in
+            login) names=$(ctx completion names providers 2>/dev/null) ;;
+            *) names=$(ctx completion names secrets 2>/dev/null) ;;
+          esac ;;
         3:terminal)
           case $previous in
             create | list) names=$(ctx completion names agents 2>/dev/null) ;;

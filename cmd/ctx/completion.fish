@@ -5,7 +5,7 @@ function __ctx_words
     switch "$at:$words[2]"
         case '1:*' 2:help
             ctx completion names commands 2>/dev/null
-        case 2:abi 2:agent 2:policy 2:terminal
+        case 2:abi 2:agent 2:auth 2:policy 2:terminal
             ctx completion names $words[2] 2>/dev/null
         case 3:abi
             test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control tool-native
@@ -23,6 +23,12 @@ function __ctx_words
             ctx completion names paths (commandline -ct) 2>/dev/null
         case 3:agent
             contains -- $words[3] new apply; or ctx completion names agents 2>/dev/null
+        case 3:auth
+            if test "$words[3]" = login
+                ctx completion names providers 2>/dev/null
+            else
+                ctx completion names secrets 2>/dev/null
+            end
         case 3:terminal
             if contains -- $words[3] create list
                 ctx completion names agents 2>/dev/null
@@ -68,6 +74,8 @@ complete -c ctx -l exec -r -F -d 'Program of the agent'
 complete -c ctx -l system -r -F -d 'Text that tells it what it is'
 complete -c ctx -l model -x -a '(ctx completion names objects model 2>/dev/null)' -d Model
 complete -c ctx -l tools -x -a '(ctx completion names objects tool 2>/dev/null)' -d Tools
+complete -c ctx -l slot -x -d 'Which of the keys'
+complete -c ctx -l from-env -x -a '(set --names --export)' -d 'Variable that holds it'
 complete -c ctx -l perm -x -a '--- r-- -w- --x rw- r-x -wx rwx' -d Ceiling
 complete -c ctx -l approval -x -a 'auto ask' -d Approval
 complete -c ctx -l dry-run -d 'Write nothing'

@@ -1,8 +1,9 @@
 // The completion script in a real bash: what a line is completed to, as bash itself would part it.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeSecret, writeServerSecret } from "../../internal/secret/mod.ts";
 import { Place } from "../../testdata/cli/program.ts";
 
 setDefaultTimeout(120_000);
@@ -12,6 +13,14 @@ afterAll(() => place.remove());
 
 beforeAll(async () => {
   await place.bootstrap();
+  const secrets = place.env["CTX_SECRETS_DIR"] as string;
+  const places = { secrets, uid: process.getuid?.() ?? 0 };
+  writeSecret(places, "acme", "key");
+  writeServerSecret(places, "github", "TOKEN", "value");
+  const providers = join(place.env["CTX_CONFIG_DIR"] as string, "providers.d");
+  mkdirSync(providers, { recursive: true, mode: 0o755 });
+  const provider = { name: "openrouter", base_url: "https://openrouter.ai/api/v1" };
+  writeFileSync(join(providers, "any.json"), JSON.stringify(provider), { mode: 0o644 });
   const path = join(place.base, "programs/ctx");
   const main = join(import.meta.dir, "main.ts");
   writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
@@ -57,6 +66,12 @@ const lines = [
   ["ctx terminal create rev", ["reviewer"]],
   ["ctx terminal watch cod", ["coder"]],
   ["ctx terminal output coder --pl", ["--plain"]],
+  ["ctx auth log", ["login", "logout"]],
+  ["ctx help auth st", ["status"]],
+  ["ctx auth login ope", ["openrouter"]],
+  ["ctx auth login openrouter --from-env CTX_SEC", ["CTX_SECRETS_DIR"]],
+  ["ctx auth login openrouter --s", ["--slot", "--source"]],
+  ["ctx auth logout ", ["acme", "mcp/github/TOKEN"]],
   ["ctx abi ver", ["verify"]],
   ["ctx abi show sdk", ["sdk-envelope"]],
   ["ctx abi show op pin", ["ping"]],

@@ -4,12 +4,21 @@ import { readdirSync } from "node:fs";
 import { fail, isObjectName } from "../../internal/abi/mod.ts";
 import { print, printRaw, viewPath } from "../../internal/cli/mod.ts";
 import { terminalId, terminalSessions } from "../../internal/client/mod.ts";
-import { agentNames, loadAgent, modelNames, toolNames } from "../../internal/tree/mod.ts";
+import { surveySecrets } from "../../internal/secret/mod.ts";
+import {
+  agentNames,
+  loadAgent,
+  loadProviders,
+  modelNames,
+  type Places,
+  toolNames,
+} from "../../internal/tree/mod.ts";
+import { targetText } from "./auth-target.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import bash from "./completion.bash" with { type: "text" };
 import fish from "./completion.fish" with { type: "text" };
 import zsh from "./completion.zsh" with { type: "text" };
-import { type Context, openContext } from "./context.ts";
+import { type Context, openContext, placesOf } from "./context.ts";
 import { commandNames } from "./dispatch.ts";
 
 export const spec: CommandSpec = {
@@ -19,7 +28,7 @@ export const spec: CommandSpec = {
   positionals: {
     shell: "bash, zsh or fish; names is what the scripts use",
     words:
-      "For names: commands, agents, tools, terminals, objects CLASS, sessions AGENT, paths PREFIX, or a group",
+      "For names: commands, agents, providers, secrets, tools, terminals, objects CLASS, sessions AGENT, paths PREFIX, or a group",
   },
   options: {},
   json: false,
@@ -48,7 +57,8 @@ export function run(args: Arguments): number {
 
 function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): string[] {
   if (kind === "commands") return commandNames();
-  if (/^(?:abi|agent|policy|terminal)$/.test(kind)) return commandNames(kind);
+  if (/^(?:abi|agent|auth|policy|terminal)$/.test(kind)) return commandNames(kind);
+  if (kind === "providers" || kind === "secrets") return keyNames(placesOf(args), kind);
   const context = openContext(args);
   switch (kind) {
     case "agents":
@@ -66,6 +76,14 @@ function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): s
     default:
       return fail("EINVAL", `no names of kind ${JSON.stringify(kind)}`);
   }
+}
+
+/** What has a key, and of providers also those that may get one. */
+function keyNames(places: Places, kind: "providers" | "secrets"): string[] {
+  const stored = surveySecrets(places).stored;
+  if (kind === "secrets") return [...new Set(stored.map(targetText))];
+  const owners = stored.flatMap((one) => (one.kind === "provider" ? [one.owner] : []));
+  return [...new Set([...loadProviders(places).map(({ name }) => name), ...owners])].sort();
 }
 
 function objects({ tree }: Context, kind: string): string[] {

@@ -3,7 +3,7 @@
 # The options of a command are those of its help. A word that is no command is not passed on.
 _ctx_options() {
   local -a command=($1)
-  [[ $1 == (abi|agent|policy|terminal) ]] && command+=($2)
+  [[ $1 == (abi|agent|auth|policy|terminal) ]] && command+=($2)
   ctx $command --help 2>/dev/null |
     sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
@@ -21,13 +21,14 @@ _ctx() {
     --perm) names=(--- r-- -w- --x rw- r-x -wx rwx) ;;
     --approval) names=(auto ask) ;;
     --abi) names=(op v1 v2 control) ;;
-    --last|--detach-key) return ;;
+    --from-env) names=(${(k)parameters[(R)*export*]}) ;;
+    --last|--detach-key|--slot) return ;;
     --scope) names=(private temp shared:) ;;
     --kind) names=(object agent tool provider model session space terminal) ;;
     *)
       case $((CURRENT - 1)):$words[2] in
         1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
-        2:abi|2:agent|2:policy|2:terminal) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        2:abi|2:agent|2:auth|2:policy|2:terminal) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
         3:abi)
           case $previous in
             show) names=(op v1 v2 sdk-envelope control tool-native) ;;
@@ -41,6 +42,11 @@ _ctx() {
         2:which) names=(agent tool model) ;;
         3:which) names=(${(f)"$(ctx completion names objects $previous 2>/dev/null)"}) ;;
         2:ls|2:cat|2:set|2:append) names=(${(f)"$(ctx completion names paths $words[CURRENT] 2>/dev/null)"}) ;;
+        3:auth)
+          case $previous in
+            login) names=(${(f)"$(ctx completion names providers 2>/dev/null)"}) ;;
+            *) names=(${(f)"$(ctx completion names secrets 2>/dev/null)"}) ;;
+          esac ;;
         3:terminal)
           case $previous in
             create|list) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;

@@ -37,6 +37,8 @@ Change
   agent check NAME           what it may do, and which lines are missing
   set PATH VALUE             set a control file
   append PATH LINE           add a line to a list, such as a policy
+  auth login|status|logout PROVIDER | mcp/SERVER/VARIABLE
+                             keys, where only you and ctxd can read them
   tool tsh.config [KEY=VALUE...]
                              show or set the bounds of what tsh keeps loaded
   serve                      run ctxd in the foreground

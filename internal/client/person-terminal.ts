@@ -2,29 +2,21 @@
 // and how all of that is put back. Put back whatever happens: by `leave`, at the process's exit, and
 // when the process is killed outright by a small guard, a shell that waits for this process to be gone.
 
-import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import {
   discardInput,
   rawModes,
   setTerminalModes,
-  streamPair,
   type TerminalModes,
   type TerminalSize,
   terminalModes,
   terminalSize,
 } from "../os/mod.ts";
 import { entering, leaving } from "./screen-reset.ts";
+import { startGuard, type TerminalGuard } from "./terminal-guard.ts";
 
 /** Time that output which the terminal has not taken yet gets when the person leaves, in milliseconds. */
 const lastOutputMs = 500;
-
-/** Reports what it read as the modes, waits, and puts them back unless a word came before the end. */
-const guardScript = `exec 3>&1
-modes=$(stty -g <&3 2>/dev/null) || exit
-echo ready >&2
-read -r word && exit
-printf %s "$1"
-stty "$modes" <&3`;
 
 /** Writes to a descriptor in its reader's pace, with the program going on meanwhile. */
 export class Output {
@@ -81,7 +73,7 @@ export class PersonTerminal {
   readonly #output: Output;
   readonly #input: number;
   readonly #before: TerminalModes;
-  readonly #guard: Guard | undefined;
+  readonly #guard: TerminalGuard | undefined;
   #inside = false;
   readonly #onExit = () => this.close();
 
@@ -90,7 +82,7 @@ export class PersonTerminal {
     this.#output = options.output;
     this.#input = options.typing ? 0 : options.output.fd;
     this.#before = terminalModes(this.#input);
-    this.#guard = startGuard(this.#output.fd);
+    this.#guard = startGuard(this.#output.fd, leaving);
     process.on("exit", this.#onExit);
   }
 
@@ -144,44 +136,5 @@ function writeQuietly(output: Output, text: string): void {
     output.writeNow(new TextEncoder().encode(text));
   } catch {
     // The terminal is gone or full; nothing depends on this.
-  }
-}
-
-interface Guard {
-  /** Resolves when it has read the modes, or cannot. */
-  readonly ready: Promise<unknown>;
-  /** Lets it go with nothing done. */
-  dismiss(): void;
-}
-
-/** Undefined where there is no shell: then the terminal is not guarded. */
-function startGuard(output: number): Guard | undefined {
-  const [ours, theirs] = streamPair();
-  try {
-    const guard = Bun.spawn(["/bin/sh", "-c", guardScript, "sh", leaving], {
-      // A session of its own: no key and no hang-up of the terminal ends it.
-      detached: true,
-      stdin: theirs,
-      stdout: output,
-      stderr: "pipe",
-      env: { PATH: "/usr/bin:/bin" },
-      cwd: "/",
-    });
-    guard.unref();
-    return { ready: guard.stderr.getReader().read(), dismiss: () => dismiss(ours) };
-  } catch {
-    closeSync(ours);
-    return undefined;
-  } finally {
-    closeSync(theirs);
-  }
-}
-
-function dismiss(guard: number): void {
-  try {
-    writeSync(guard, "left\n");
-    closeSync(guard);
-  } catch {
-    // It is gone, or was dismissed before.
   }
 }

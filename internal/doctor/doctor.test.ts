@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerUid, Place } from "../../testdata/cli/program.ts";
+import { writeServerPin, writeServerSecret } from "../secret/mod.ts";
 import { resolvePlaces } from "../tree/mod.ts";
 import type { Check } from "./check.ts";
 import { placeChecks } from "./place-checks.ts";
@@ -66,6 +67,23 @@ test("a wrong mode of the runtime folder or the secrets says which chmod mends i
     ["runtime", expect.stringMatching(/chmod 07[05][05] /)],
     ["secrets", expect.stringMatching(/chmod 0700 /)],
   ]);
+});
+
+test("a secret of a server, and what its secrets were given to, are looked at too", () => {
+  chmodSync(places.runtime, 0o755);
+  chmodSync(places.secrets, 0o700);
+  writeServerSecret(places, "github", "TOKEN", "s3cret");
+  writeServerPin(places, "github", "a".repeat(64));
+  expect(failures()).toEqual([]);
+  const told = placeChecks(places).find(({ name }) => name === "secrets");
+  expect(told?.text).toBe("1 stored");
+  for (const folder of ["mcp", "mcp-entry"]) {
+    chmodSync(join(places.secrets, folder), 0o755);
+    expect(failures()).toMatchObject([
+      { name: "secrets", fix: expect.stringContaining(`chmod 0700 "${places.secrets}/${folder}"`) },
+    ]);
+    chmodSync(join(places.secrets, folder), 0o700);
+  }
 });
 
 describe("a user's own server", () => {

@@ -1,15 +1,14 @@
 // Are the folders of live state, secrets and providers what they must be. Nothing is made or mended
 // here: a folder that looks wrong may be somebody's trap.
 
-import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { coded } from "../abi/mod.ts";
-import { readSecret } from "../secret/mod.ts";
+import { accessSync, constants, lstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { surveySecrets } from "../secret/mod.ts";
 import { ensureRuntimeFolder, loadProviders, type Places, treeRuntime } from "../tree/mod.ts";
 import { type Check, failure, failureOf, warning, well } from "./check.ts";
 
 export function placeChecks(places: Places): Check[] {
-  return [runtimeCheck(places), secretsCheck(places), ...providerChecks(places)];
+  return [runtimeCheck(places), ...secretsChecks(places), ...providerChecks(places)];
 }
 
 /** The two folders that the server makes; one that is not there yet is no fault. */
@@ -44,23 +43,14 @@ function unmade(path: string): Check {
   return well("runtime", `"${path}" is made when the server starts`);
 }
 
-function secretsCheck(places: Places): Check {
+function secretsChecks(places: Places): Check[] {
   const loose = looseFolder(places);
-  if (loose !== undefined) return loose;
-  const base = join(places.secrets, "provider");
-  let count = 0;
-  try {
-    for (const provider of folderNames(base)) {
-      for (const slot of folderNames(join(base, provider))) {
-        // Reading checks owner and mode of the file and of every folder above it.
-        readSecret(places, provider, slot);
-        count++;
-      }
-    }
-  } catch (error) {
-    return failureOf("secrets", error, "folders have mode 0700, keys 0600, and both are yours");
-  }
-  return well("secrets", count === 0 ? "none stored" : `${count} stored`);
+  if (loose !== undefined) return [loose];
+  // A survey reads each one, and reading checks owner and mode of the file and of all above it.
+  const { stored, faults } = surveySecrets(places);
+  const fix = "folders have mode 0700, keys 0600, and both are yours";
+  if (faults.length > 0) return faults.map((fault) => failureOf("secrets", fault, fix));
+  return [well("secrets", stored.length === 0 ? "none stored" : `${stored.length} stored`)];
 }
 
 /** The store itself, also while it is empty. */
@@ -75,15 +65,6 @@ function looseFolder(places: Places): Check | undefined {
   }
   if ((facts.mode & 0o777) === 0o700) return undefined;
   return failure("secrets", `the folder has mode ${mode}`, fix);
-}
-
-function folderNames(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    if (coded(error).code === "ENOENT") return [];
-    throw error;
-  }
 }
 
 function providerChecks(places: Places): Check[] {

@@ -78,7 +78,7 @@ const tooLong =
 
 /** Where a provider's key is put. */
 export function keyHint(provider: string): string {
-  return `put a valid key into provider/${provider}/default of the secrets folder, mode 0600 in folders of mode 0700`;
+  return `store a valid key as the user that ctxd runs as: run ctx auth login ${provider}`;
 }
 
 /** An HTTP answer that is not 2xx. `body` is what was read of it. */

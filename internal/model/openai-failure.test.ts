@@ -32,7 +32,7 @@ test.each([
 
 test("a refused key says how to store one", async () => {
   const { error } = await asking.ask("hello", { key: "sk-wrong-key-000000" });
-  expect(error?.hint).toContain("provider/test/default");
+  expect(error?.hint).toContain("run ctx auth login test");
 });
 
 test("a prompt that is too long is EMSGSIZE whatever the status", async () => {

@@ -3,3 +3,4 @@
 export * from "./secret.ts";
 export * from "./server.ts";
 export { type SecretPlaces, secretBytesMax } from "./stored.ts";
+export * from "./survey.ts";

@@ -2,7 +2,14 @@
 
 import { join } from "node:path";
 import { objectName } from "../abi/mod.ts";
-import { listStored, readStored, removeStored, type SecretPlaces, writeStored } from "./stored.ts";
+import {
+  listOwners,
+  listStored,
+  readStored,
+  removeStored,
+  type SecretPlaces,
+  writeStored,
+} from "./stored.ts";
 
 const defaultSlot = "default";
 
@@ -31,6 +38,11 @@ export function writeSecret(
 /** Removes a secret, durably. False when there was none. */
 export function removeSecret(places: SecretPlaces, provider: string, slot = defaultSlot): boolean {
   return removeStored(places, secretFile(places, provider, slot));
+}
+
+/** Providers that have, or had, a key, in order. */
+export function listProviders(places: SecretPlaces): readonly string[] {
+  return listOwners(places, "provider");
 }
 
 /** Slots of the provider's keys, in order. */

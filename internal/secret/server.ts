@@ -3,9 +3,20 @@
 
 import { join } from "node:path";
 import { fail, objectName, quoted } from "../abi/mod.ts";
-import { listStored, readStored, removeStored, type SecretPlaces, writeStored } from "./stored.ts";
+import {
+  listOwners,
+  listStored,
+  readStored,
+  removeStored,
+  type SecretPlaces,
+  writeStored,
+} from "./stored.ts";
 
 const variableGrammar = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
+
+export function isVariableName(text: string): boolean {
+  return variableGrammar.test(text);
+}
 
 /** As `readSecret`. Throws EINVAL for what is no name of a server or a variable. */
 export function readServerSecret(
@@ -35,6 +46,16 @@ export function removeServerSecret(
   return removeStored(places, secretFile(places, server, variable));
 }
 
+/** Servers that have, or had, a value, in order. */
+export function listServers(places: SecretPlaces): readonly string[] {
+  return listOwners(places, "mcp");
+}
+
+/** Servers whose entry is remembered, in order. */
+export function listPinnedServers(places: SecretPlaces): readonly string[] {
+  return listOwners(places, "mcp-entry");
+}
+
 /** Names of the variables that have a value, in order. */
 export function listServerSecrets(places: SecretPlaces, server: string): readonly string[] {
   return listStored(places, secretFile(places, server, "ANY"));
@@ -51,7 +72,7 @@ export function writeServerPin(places: SecretPlaces, server: string, digest: str
 
 function secretFile(places: SecretPlaces, server: string, variable: string): string {
   objectName("server", server);
-  if (!variableGrammar.test(variable)) fail("EINVAL", `variable ${quoted(variable)} is not valid`);
+  if (!isVariableName(variable)) fail("EINVAL", `variable ${quoted(variable)} is not valid`);
   return join(places.secrets, "mcp", server, variable);
 }
 

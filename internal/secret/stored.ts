@@ -14,7 +14,7 @@ import {
   type Stats,
   unlinkSync,
 } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { CodedError, coded, fail } from "../abi/mod.ts";
 import { openBeneath, readWhole, replaceFile, syncFolder, TooLong } from "../os/mod.ts";
 
@@ -77,21 +77,39 @@ export function removeStored(places: SecretPlaces, file: string): boolean {
 /** Names of the files beside a path, in order; none when there is no such folder. */
 export function listStored(places: SecretPlaces, file: string): readonly string[] {
   return guarded("list", file, () => {
-    const folder = openStore(places, file, false);
-    if (folder === undefined) return [];
-    try {
-      const names = readdirSync(`/proc/self/fd/${folder}`);
-      return names.filter((name) => !name.startsWith(".")).sort();
-    } finally {
-      closeSync(folder);
-    }
+    return namesIn(openStore(places, file, false));
   });
 }
 
-/** Opens the folder of `file` after a look at each folder from the store's own down. */
+/** Whose secrets of a kind there are, in order; those of one who has none any more are still named. */
+export function listOwners(places: SecretPlaces, kind: string): readonly string[] {
+  const folder = join(places.secrets, kind);
+  return guarded("list", folder, () => namesIn(openChain(places, [places.secrets, folder], false)));
+}
+
+function namesIn(folder: number | undefined): readonly string[] {
+  if (folder === undefined) return [];
+  try {
+    const names = readdirSync(`/proc/self/fd/${folder}`);
+    // A temporary file of a write that was cut off begins with a dot, and so does no name.
+    return names.filter((name) => !name.startsWith(".")).sort();
+  } finally {
+    closeSync(folder);
+  }
+}
+
 function openStore(places: SecretPlaces, file: string, make: boolean): number | undefined {
   const folder = dirname(file);
-  const chain = [places.secrets, dirname(folder), folder];
+  return openChain(places, [places.secrets, dirname(folder), folder], make);
+}
+
+/** Opens the last folder of a chain after a look at each from the store's own down. */
+function openChain(
+  places: SecretPlaces,
+  chain: readonly [string, ...string[]],
+  make: boolean,
+): number | undefined {
+  const folder = chain.at(-1) ?? chain[0];
   for (const path of chain) {
     if (make) makeFolder(path, places.uid);
     const facts = lstatSync(path, { throwIfNoEntry: false });
