@@ -2,15 +2,7 @@
 // its policy lines. Both are named together, by the function that enforces it.
 
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isRoot, TestTree } from "../../testdata/tree/test-tree.ts";
 import { loadAgent, type Tree } from "../tree/mod.ts";
 import { authorize, decide, formatVerdict, gatherFacts, type Question } from "./mod.ts";
@@ -55,12 +47,13 @@ beforeEach(() => {
 });
 
 function receipt(change: Record<string, unknown> = {}): void {
-  const { dev, ino } = lstatSync(made.path(`tool/${name}`), { bigint: true });
+  const content = readFileSync(made.path(`tool/${name}`));
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const hex = "a".repeat(64);
   const value = {
     ...{ schema: "cortexfs.object-install/v2", class: "tool", name, version: "1.0.0" },
     ...{ tier: "system", manifest_sha256: hex, definition: hex },
-    executable: { dev: String(dev), ino: String(ino), sha256: hex, bytes: 34 },
+    executable: { dev: "1", ino: "2", sha256, bytes: content.length },
     installed_at: "2026-01-02T03:04:05Z",
     ...change,
   };
@@ -119,11 +112,13 @@ test("with both lines and no receipt that holds, it is refused and the reason na
   expect(refusals().join()).toContain(`it is the receipt of "tool/box.shut"`);
   receipt();
   expect(refusals()).toEqual([]);
-  // The same content in another file is not what was installed.
+  // A tree that was restored from a backup has other inodes, and is the same tree.
   const path = made.path(`tool/${name}`);
-  writeFileSync(`${path}.new`, readFileSync(path));
-  chmodSync(`${path}.new`, 0o755);
-  renameSync(`${path}.new`, path);
+  const text = readFileSync(path);
+  rmSync(path);
+  writeFileSync(path, text, { mode: 0o755 });
+  expect(refusals()).toEqual([]);
+  writeFileSync(path, `${text}# mcp-definition: sha256:${"b".repeat(64)}\n`);
   const other = `the executable of tool "${name}" is not the one that was installed`;
   expect(refusals()).toEqual(unavailable(`${other}; see ctx object inspect tool/${name}`));
 });
