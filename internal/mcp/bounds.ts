@@ -6,6 +6,9 @@ export const serverLineBytesMax = 16 * 1024 * 1024;
 /** Bytes that wait for a server to read them. Past it the server is ended with `slow_consumer`. */
 export const serverInputBytesMax = 32 * 1024 * 1024;
 
+/** Messages that wait for it. Past it the same: small ones cost us more than the bytes that they have. */
+export const serverInputLinesMax = 10_000;
+
 /** One line of standard error that is handed on. Past it the rest of the line is cut. */
 export const logLineBytesMax = 4 * 1024;
 

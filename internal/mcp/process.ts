@@ -7,6 +7,7 @@ import {
   lastOutputMs,
   logLineBytesMax,
   serverInputBytesMax,
+  serverInputLinesMax,
   serverLineBytesMax,
 } from "./bounds.ts";
 import { LineCutter } from "./lines.ts";
@@ -51,8 +52,10 @@ export class ServerProcess {
     if (this.isGone) return;
     const bytes = new TextEncoder().encode(line);
     this.waitingBytes += bytes.length;
-    if (this.waitingBytes > serverInputBytesMax) {
-      const reason = `it left more than ${serverInputBytesMax} bytes unread`;
+    const tooLong = this.waitingBytes > serverInputBytesMax;
+    if (tooLong || this.waiting.length >= serverInputLinesMax) {
+      const most = tooLong ? `${serverInputBytesMax} bytes` : `${serverInputLinesMax} messages`;
+      const reason = `it left more than ${most} unread`;
       this.leave(new CodedError("slow_consumer", `MCP server ${quoted(this.label)}: ${reason}`));
       return;
     }
