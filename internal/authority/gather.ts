@@ -4,7 +4,7 @@
 import { dirname } from "node:path/posix";
 import { CodedError, coded, fail, isObjectName, parseModelRef } from "../abi/mod.ts";
 import { type AgentControls, formatPerm } from "../control/mod.ts";
-import { acceptedDefinition } from "../install/mod.ts";
+import { acceptedDefinition, replacementFault } from "../install/mod.ts";
 import { statBeneath } from "../os/mod.ts";
 import { loadModel, loadTool, type ToolObject, type Tree, viewToSource } from "../tree/mod.ts";
 import { definerOf } from "./definer.ts";
@@ -179,9 +179,10 @@ function describeTool(
   }
 }
 
-/** Why a server's tool is not the one that somebody installed; undefined for every other tool. */
+/** Why a tool is not the one that somebody installed, be it a server's or half replaced. */
 function unaccepted(tree: Tree, tool: ToolObject): string | undefined {
-  if (tool.mcp === undefined) return undefined;
+  if (tool.builtin) return undefined;
+  if (tool.mcp === undefined) return replacementFault(tree, viewToSource(tool.viewPath) ?? "");
   try {
     acceptedDefinition(tree, tool);
     return undefined;

@@ -2,6 +2,7 @@
 
 export { acceptedDefinition } from "./accepted.ts";
 export { type CheckedManifest, checkManifest } from "./artifact.ts";
+export { replacementFault } from "./half.ts";
 export { type Installed, type InstallOptions, installObject } from "./install.ts";
 export { type Inspection, inspectObject } from "./managed.ts";
 export { type InstallReceipt, type InstallTier, readInstallReceipt } from "./receipt.ts";
