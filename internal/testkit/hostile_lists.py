@@ -78,13 +78,13 @@ class EndlessEmpty(Paged):
 
 @script("endless-cursor-of-long-cursors")
 class LongCursors(Paged):
-    """Every cursor is 1 MiB long and new, so that remembering them all is remembering too much."""
+    """Every cursor is 4 MiB long and new, so that remembering them all is remembering too much."""
 
     def index(self, params):
         return int(params.get("cursor", "0")[:12])
 
     def page(self, index):
-        return [tool(f"t{index}")], f"{index + 1:012}" + "c" * (1024 * 1024)
+        return [tool(f"t{index}")], f"{index + 1:012}" + "c" * (4 * 1024 * 1024)
 
 
 @script("repeated-cursor")

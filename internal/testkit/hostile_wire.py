@@ -69,12 +69,14 @@ class Server:
 
     def receive(self):
         """The next message of the client, or None at its end."""
-        while b"\n" not in self.unread:
+        pieces = [self.unread]
+        # Only what is new is looked through: a line may have megabytes.
+        while b"\n" not in pieces[-1]:
             data = os.read(0, 65536)
             if not data:
                 return None
-            self.unread += data
-        line, self.unread = self.unread.split(b"\n", 1)
+            pieces.append(data)
+        line, self.unread = b"".join(pieces).split(b"\n", 1)
         if self.log:
             with open(self.log, "ab") as log:
                 log.write(line + b"\n")

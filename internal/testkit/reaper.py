@@ -3,7 +3,8 @@
 It is to the program what process 1 is: orphans become its children and are reaped while the program
 runs. When the program has ended, whatever still lives below it, or anywhere with MARK in its
 environment or arguments, was left behind. That is written to REPORT with the status, the time and the
-most memory that the program or one of its own children held, and then killed.
+most memory that the program or one of its own children held. What lives below it is then killed; what
+only has the mark never is, because a text in an environment is no proof of whose a process is.
 """
 
 import ctypes
@@ -16,6 +17,8 @@ import time
 PR_SET_CHILD_SUBREAPER = 36
 # What was killed a moment ago is not left behind; it has this long to be gone.
 GRACE_SECONDS = 0.3
+# A shorter one would be found in processes that have nothing to do with it.
+MARK_CHARACTERS_MIN = 16
 
 
 def read(pid, name):
@@ -27,7 +30,7 @@ def read(pid, name):
 
 
 def alive():
-    """Parent, state and command of every process but zombies, by pid."""
+    """The parent of every process but zombies, by pid."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         # The command in parentheses may have any character in it, also a parenthesis.
@@ -46,20 +49,25 @@ def own(parents):
     return line
 
 
+def below(parents):
+    """Our descendants, which orphans of the program are too."""
+    found = {os.getpid()}
+    for _ in parents:
+        grown = found | {pid for pid, parent in parents.items() if parent in found}
+        if grown == found:
+            break
+        found = grown
+    return found - {os.getpid()}
+
+
 def left(mark):
     parents = alive()
-    below = {os.getpid()}
-    for _ in parents:
-        grown = below | {pid for pid, parent in parents.items() if parent in below}
-        if grown == below:
-            break
-        below = grown
     marked = {
         pid
         for pid in parents
         if mark in read(pid, "environ") or mark in read(pid, "cmdline").replace(b"\0", b" ")
     }
-    return sorted((below | marked) - own(parents))
+    return sorted((below(parents) | marked) - own(parents))
 
 
 def reap(pid, deadline):
@@ -77,8 +85,22 @@ def reap(pid, deadline):
             signal.sigtimedwait([signal.SIGCHLD], 0.1)
 
 
+def end_descendants():
+    """Again and again, since what is killed may just have started another."""
+    while rest := below(alive()):
+        for one in rest:
+            try:
+                os.kill(one, signal.SIGKILL)
+            except ProcessLookupError:
+                # It ended by itself meanwhile.
+                pass
+        time.sleep(0.005)
+
+
 def main():
     report, mark, seconds, *argv = sys.argv[1:]
+    if len(mark) < MARK_CHARACTERS_MIN:
+        sys.exit(f"reaper: mark {mark!r} is shorter than {MARK_CHARACTERS_MIN} characters")
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     begun = time.monotonic()
@@ -95,15 +117,9 @@ def main():
         "peakKib": usage.ru_maxrss,
         "left": [f"{one} {read(one, 'cmdline').replace(bytes(1), b' ').decode()}" for one in rest],
     }
-    for one in rest:
-        os.kill(one, signal.SIGKILL)
     with open(report, "w") as file:
         json.dump(said, file)
-    try:
-        while True:
-            os.wait()
-    except ChildProcessError:
-        pass
+    end_descendants()
 
 
 main()

@@ -38,3 +38,21 @@ test.skipIf(!python)("a program that does not end is ended and called late", asy
   const { late, exit, left } = await watched(["/bin/sleep", "1000"], 0.2);
   expect({ late, exit, left }).toEqual({ late: true, exit: -9, left: [] });
 });
+
+test.skipIf(!python)(
+  "what only has the mark is told and not ended; a short mark is refused",
+  async () => {
+    const mark = `mark-${randomUUID()}`;
+    const other = Bun.spawn(["/bin/sleep", "1000"], { env: { HOSTILE_MARK: mark } });
+    try {
+      const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", mark, seconds: 20 };
+      const { left } = await watch(["/bin/true"], options);
+      expect(left).toEqual([`${other.pid} /bin/sleep 1000 `]);
+      expect(other.exitCode).toBeNull();
+      await expect(watch(["/bin/true"], { ...options, mark: "mark" })).rejects.toThrow();
+    } finally {
+      other.kill("SIGKILL");
+      await other.exited;
+    }
+  },
+);

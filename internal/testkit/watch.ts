@@ -23,7 +23,7 @@ export interface Watched {
 export interface WatchOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Text in the environment or arguments of everything that belongs to the run. */
+  /** Text of at least 16 characters in the environment or arguments of all that belongs to the run. */
   readonly mark: string;
   readonly seconds: number;
   readonly stdin?: string;
