@@ -2,7 +2,7 @@
 # The options of a command are those of its help. A word that is no command is not passed on.
 _ctx_options() {
   local -a command=("$1")
-  case $1 in abi | agent | auth | policy | terminal) command+=("$2") ;; esac
+  case $1 in abi | agent | auth | object | policy | terminal) command+=("$2") ;; esac
   ctx "${command[@]}" --help 2>/dev/null |
     sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
@@ -23,6 +23,7 @@ _ctx() {
     --model) names=$(ctx completion names objects model 2>/dev/null) ;;
     --tools|--approve) names=$(ctx completion names objects tool 2>/dev/null) ;;
     --perm) names='--- r-- -w- --x rw- r-x -wx rwx' ;;
+    --tier) names='system user' ;;
     --approval) names='auto ask' ;;
     --abi) names='op v1 v2 control' ;;
     --from-env) names=$(compgen -e) ;;
@@ -32,7 +33,7 @@ _ctx() {
     *)
       case $at:${parts[1]} in
         1:* | 2:help) names=$(ctx completion names commands 2>/dev/null) ;;
-        2:abi | 2:agent | 2:auth | 2:policy | 2:terminal) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
+        2:abi | 2:agent | 2:auth | 2:object | 2:policy | 2:terminal) names=$(ctx completion names "${parts[1]}" 2>/dev/null) ;;
         3:abi)
           case $previous in
             show) names='op v1 v2 sdk-envelope control tool-native' ;;
@@ -51,6 +52,13 @@ _ctx() {
             login) names=$(ctx completion names providers 2>/dev/null) ;;
             *) names=$(ctx completion names secrets 2>/dev/null) ;;
           esac ;;
+        3:object)
+          case $previous in
+            check | install) compopt -o default; return ;;
+            residue) names='audit cleanup' ;;
+            *) names=$(ctx completion names installed 2>/dev/null) ;;
+          esac ;;
+        *:object) [[ ${parts[2]} == check || ${parts[2]} == install ]] && [[ $word != -* ]] && { compopt -o default; return; } ;;
         3:terminal)
           case $previous in
             create | list) names=$(ctx completion names agents 2>/dev/null) ;;

@@ -5,7 +5,7 @@ function __ctx_words
     switch "$at:$words[2]"
         case '1:*' 2:help
             ctx completion names commands 2>/dev/null
-        case 2:abi 2:agent 2:auth 2:policy 2:terminal
+        case 2:abi 2:agent 2:auth 2:object 2:policy 2:terminal
             ctx completion names $words[2] 2>/dev/null
         case 3:abi
             test "$words[3]" = show; and printf '%s\n' op v1 v2 sdk-envelope control tool-native
@@ -28,6 +28,13 @@ function __ctx_words
                 ctx completion names providers 2>/dev/null
             else
                 ctx completion names secrets 2>/dev/null
+            end
+        case 3:object
+            switch "$words[3]"
+                case inspect uninstall
+                    ctx completion names installed 2>/dev/null
+                case residue
+                    printf '%s\n' audit cleanup
             end
         case 3:terminal
             if contains -- $words[3] create list
@@ -53,7 +60,7 @@ function __ctx_sessions
     ctx completion names sessions $agent 2>/dev/null
 end
 complete -c ctx -f -a '(__ctx_words)'
-complete -c ctx -F -n '__fish_seen_subcommand_from verify export apply'
+complete -c ctx -F -n '__fish_seen_subcommand_from verify export apply check install'
 complete -c ctx -l help -s h -d 'Print help'
 complete -c ctx -l json -d 'Print facts as JSON'
 complete -c ctx -l source -r -F -d 'Source tree'
@@ -78,8 +85,10 @@ complete -c ctx -l slot -x -d 'Which of the keys'
 complete -c ctx -l from-env -x -a '(set --names --export)' -d 'Variable that holds it'
 complete -c ctx -l perm -x -a '--- r-- -w- --x rw- r-x -wx rwx' -d Ceiling
 complete -c ctx -l approval -x -a 'auto ask' -d Approval
+complete -c ctx -l tier -x -a 'system user' -d 'Whose tools'
+complete -c ctx -l replace -d 'Take the place of what was installed'
 complete -c ctx -l dry-run -d 'Write nothing'
-complete -c ctx -l yes -d 'Write without asking'
+complete -c ctx -l yes -d 'Do it without asking'
 complete -c ctx -l raw -d 'Print frames'
 complete -c ctx -l approve -x -a '(ctx completion names objects tool 2>/dev/null)' -d 'Tool to allow when it asks'
 complete -c ctx -l id -x -d 'Request id'

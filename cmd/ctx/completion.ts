@@ -28,7 +28,7 @@ export const spec: CommandSpec = {
   positionals: {
     shell: "bash, zsh or fish; names is what the scripts use",
     words:
-      "For names: commands, agents, providers, secrets, tools, terminals, objects CLASS, sessions AGENT, paths PREFIX, or a group",
+      "For names: commands, agents, providers, secrets, tools, terminals, installed, objects CLASS, sessions AGENT, paths PREFIX, or a group",
   },
   options: {},
   json: false,
@@ -57,7 +57,7 @@ export function run(args: Arguments): number {
 
 function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): string[] {
   if (kind === "commands") return commandNames();
-  if (/^(?:abi|agent|auth|policy|terminal)$/.test(kind)) return commandNames(kind);
+  if (/^(?:abi|agent|auth|object|policy|terminal)$/.test(kind)) return commandNames(kind);
   if (kind === "providers" || kind === "secrets") return keyNames(placesOf(args), kind);
   const context = openContext(args);
   switch (kind) {
@@ -69,6 +69,11 @@ function namesFor(args: Arguments, [kind = "", word = ""]: readonly string[]): s
       return agentNames(context.tree).flatMap((agent) => terminals(context, agent));
     case "objects":
       return objects(context, word);
+    case "installed":
+      return [
+        ...toolNames(context.tree, "/ctx/tool").map((name) => `tool/${name}`),
+        ...agentNames(context.tree).map((name) => `agent/${name}`),
+      ];
     case "sessions":
       return sessions(context, word);
     case "paths":

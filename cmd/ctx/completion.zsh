@@ -3,7 +3,7 @@
 # The options of a command are those of its help. A word that is no command is not passed on.
 _ctx_options() {
   local -a command=($1)
-  [[ $1 == (abi|agent|auth|policy|terminal) ]] && command+=($2)
+  [[ $1 == (abi|agent|auth|object|policy|terminal) ]] && command+=($2)
   ctx $command --help 2>/dev/null |
     sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
@@ -19,6 +19,7 @@ _ctx() {
     --model) names=(${(f)"$(ctx completion names objects model 2>/dev/null)"}) ;;
     --tools|--approve) names=(${(f)"$(ctx completion names objects tool 2>/dev/null)"}) ;;
     --perm) names=(--- r-- -w- --x rw- r-x -wx rwx) ;;
+    --tier) names=(system user) ;;
     --approval) names=(auto ask) ;;
     --abi) names=(op v1 v2 control) ;;
     --from-env) names=(${(k)parameters[(R)*export*]}) ;;
@@ -28,7 +29,7 @@ _ctx() {
     *)
       case $((CURRENT - 1)):$words[2] in
         1:*|2:help) names=(${(f)"$(ctx completion names commands 2>/dev/null)"}) ;;
-        2:abi|2:agent|2:auth|2:policy|2:terminal) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
+        2:abi|2:agent|2:auth|2:object|2:policy|2:terminal) names=(${(f)"$(ctx completion names $words[2] 2>/dev/null)"}) ;;
         3:abi)
           case $previous in
             show) names=(op v1 v2 sdk-envelope control tool-native) ;;
@@ -47,6 +48,13 @@ _ctx() {
             login) names=(${(f)"$(ctx completion names providers 2>/dev/null)"}) ;;
             *) names=(${(f)"$(ctx completion names secrets 2>/dev/null)"}) ;;
           esac ;;
+        3:object)
+          case $previous in
+            check|install) _files; return ;;
+            residue) names=(audit cleanup) ;;
+            *) names=(${(f)"$(ctx completion names installed 2>/dev/null)"}) ;;
+          esac ;;
+        *:object) [[ $words[3] == (check|install) && $words[CURRENT] != -* ]] && { _files; return } ;;
         3:terminal)
           case $previous in
             create|list) names=(${(f)"$(ctx completion names agents 2>/dev/null)"}) ;;

@@ -36,6 +36,12 @@ Change
   agent apply FILE [NAME]    make an agent equal to its description
   agent check NAME           what it may do, and which lines are missing
   set PATH VALUE             set a control file
+  object check|install MANIFEST
+                             check and install a tool or an agent, by a receipt
+  object inspect|uninstall OBJECT
+                             what was installed, and removing exactly that
+  object residue audit|cleanup
+                             what cut installations left
   append PATH LINE           add a line to a list, such as a policy
   auth login|status|logout PROVIDER | mcp/SERVER/VARIABLE
                              keys, where only you and ctxd can read them

@@ -11,7 +11,7 @@ const top = resolve(import.meta.dir, "../..");
 /** "run ctx doctor", "see ctx policy explain coder", "`ctx ls`", and a line of an example. */
 const told = /(?:\b(?:run|see|with:?|first|or) |`|^ {4}(?:\$ )?)ctx ([a-z][a-z-]*)(?: ([a-z]+))?/gm;
 
-const groups = ["abi", "agent", "auth", "policy", "terminal"];
+const groups = ["abi", "agent", "auth", "object", "policy", "terminal"];
 
 function promised(): string[] {
   const found: string[] = [];
