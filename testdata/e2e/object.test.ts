@@ -204,7 +204,7 @@ describe("ctx object", () => {
     for (const word of ["check", "install", "inspect", "uninstall", "residue"]) {
       const help = await done("object", word, "--help");
       expect(help).toContain(`ctx object ${word}`);
-      expect(help).toMatch(/\nExamples?:\n  ctx object /);
+      expect(help).toMatch(/\nExamples?:\n {2}ctx object /);
     }
     expect(await done("--help")).toContain("object check|install MANIFEST");
     expect(await done("object", "--help")).toContain("ctx object residue");
