@@ -5,6 +5,7 @@
 // counted, because references can make it grow without bound.
 
 import type { ErrorObject, ValidateFunction } from "ajv";
+import { fromDraft04 } from "./draft-04.ts";
 import { everySchema, hasEndlessReference } from "./subschemas.ts";
 
 /** Compiled schemas kept; the one not used for longest goes first. */
@@ -56,9 +57,11 @@ async function validatorOf(schema: Readonly<Record<string, unknown>>): Promise<V
     compiled.set(text, known);
     return known;
   }
-  const compiler = await compilerOf(draftOf(schema));
+  const draft = draftOf(schema);
+  const compiler = await compilerOf(draft === "draft-04" ? "draft-07" : draft);
   // A copy is compiled and then forgotten by the compiler, which would keep every schema for ever.
   const copy = JSON.parse(text) as Record<string, unknown>;
+  if (draft === "draft-04") fromDraft04(everySchema(copy));
   if (hasEndlessReference(copy)) throw new SchemaFault("its references go round without end");
   // Each schema gets a comment, and each comment is counted while a value is judged.
   for (const one of everySchema(copy)) one["$comment"] = "counted";
@@ -100,9 +103,10 @@ function nestsDeeper(value: unknown, max: number): boolean {
 
 const isNesting = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-function draftOf(schema: Readonly<Record<string, unknown>>): Draft {
+function draftOf(schema: Readonly<Record<string, unknown>>): Draft | "draft-04" {
   const name = String(schema["$schema"] ?? "");
-  if (/draft-0[3467]/.test(name)) return "draft-07";
+  if (name.includes("draft-04")) return "draft-04";
+  if (/draft-0[367]/.test(name)) return "draft-07";
   return name.includes("2019-09") ? "2019-09" : "2020-12";
 }
 
