@@ -1,19 +1,24 @@
 #!/usr/bin/env bun
-// Client of MCP servers. This version says what it is and serves no MCP server yet.
+// ctxmcp: the client of MCP servers. Only picks the command; its code is loaded when it is used.
 
-import { fail } from "../../internal/abi/mod.ts";
+import { fail, quoted } from "../../internal/abi/mod.ts";
 import { runMain } from "../../internal/cli/mod.ts";
-
-const help = `Usage: ctxmcp --version | --help
-
-Turns the tools of MCP servers into tool objects of the tree. This version reads no MCP
-configuration; the tools of a tree are the built-in ones.
-
-Example:
-  ctxmcp --version
-`;
-
-const run = () =>
-  fail("EHOSTDOWN", "this version serves no MCP servers", { hint: "see the tools with tsh tools" });
+import { help } from "./help.ts";
 
 await runMain("ctxmcp", async () => ({ run }), help);
+
+async function run(argv: readonly string[]): Promise<number> {
+  const [command, ...rest] = argv;
+  switch (command) {
+    case "list":
+      return (await import("./list.ts")).run(rest);
+    case "project":
+      return (await import("./project.ts")).run(rest);
+    case "call":
+      return (await import("./call.ts")).run(rest);
+    case undefined:
+      return fail("EINVAL", "a command is missing", { hint: "see ctxmcp --help" });
+    default:
+      return fail("EINVAL", `unknown command ${quoted(command)}`, { hint: "see ctxmcp --help" });
+  }
+}

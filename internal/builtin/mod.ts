@@ -7,6 +7,7 @@ import { replace } from "./replace.ts";
 import { type Audience, type BuiltinResult, type BuiltinTool, failed, Input } from "./result.ts";
 import { write } from "./write.ts";
 
+export { wholeDiff } from "./diff.ts";
 export { type Preview, previewChange } from "./preview.ts";
 export type { Audience, BuiltinResult } from "./result.ts";
 

@@ -137,6 +137,12 @@ describe("parseFlags", () => {
     expect(words).toEqual(["a", "-", "-1", "--json"]);
   });
 
+  test("keeps every value of an option that may be given again", () => {
+    const { values, value } = parseFlags(["--only", "a", "--only=b"], { only: "values" });
+    expect([...values]).toEqual([["only", ["a", "b"]]]);
+    expect(value.size).toBe(0);
+  });
+
   test("refuses unknown options, missing values and values of switches", () => {
     for (const argv of [["--nope"], ["-x"], ["--source"], ["--json=1"], ["--toString"]]) {
       expect(() => parseFlags(argv, kinds)).toThrow(CodedError);

@@ -3,12 +3,14 @@
 
 import { fail } from "../abi/mod.ts";
 
-/** What a flag takes; its key is its long name without the dashes. */
-export type FlagKinds = Readonly<Record<string, "switch" | "value">>;
+/** What a flag takes, "values" one each time it is given; its key is its long name without the dashes. */
+export type FlagKinds = Readonly<Record<string, "switch" | "value" | "values">>;
 
 export interface ParsedFlags {
   readonly on: ReadonlySet<string>;
   readonly value: ReadonlyMap<string, string>;
+  /** Of the flags that may be given more than once, in order; absent when none was. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
 }
 
@@ -25,6 +27,7 @@ export const everyCommandFlags = {
 export function parseFlags(argv: readonly string[], kinds: FlagKinds): ParsedFlags {
   const on = new Set<string>();
   const value = new Map<string, string>();
+  const values = new Map<string, string[]>();
   const words: string[] = [];
   for (let index = 0; index < argv.length; index++) {
     const item = argv[index] as string;
@@ -45,11 +48,12 @@ export function parseFlags(argv: readonly string[], kinds: FlagKinds): ParsedFla
       } else {
         const given = equals >= 0 ? item.slice(equals + 1) : argv[++index];
         if (given === undefined) fail("EINVAL", `option "--${name}" needs a value`);
-        value.set(name, given);
+        if (kind === "value") value.set(name, given);
+        else values.set(name, [...(values.get(name) ?? []), given]);
       }
     }
   }
-  return { on, value, words };
+  return { on, value, values, words };
 }
 
 function unknownFlag(item: string, kinds: FlagKinds): never {

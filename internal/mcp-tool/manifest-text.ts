@@ -26,7 +26,17 @@ export interface ManifestInput {
 }
 
 /** The manifest, `cortexfs.object/v2`, as indented JSON. */
-export function manifestText({ tool, serverVersion, sha256 }: ManifestInput): string {
+export function manifestText(input: ManifestInput): string {
+  const text = indented(input, input.tool.schema);
+  // Indentation can make a schema of the largest size more than a manifest may hold.
+  if (text.length * 3 <= readableBytesMax) return text;
+  return indented(input, `${JSON.stringify(input.tool.schema)}\n`);
+}
+
+/** Bytes of a manifest whose schema is written out. Past it the schema is the text of its control. */
+const readableBytesMax = 1024 * 1024;
+
+function indented({ tool, serverVersion, sha256 }: ManifestInput, schema: unknown): string {
   const manifest = {
     schema: "cortexfs.object/v2",
     class: "tool",
@@ -36,8 +46,8 @@ export function manifestText({ tool, serverVersion, sha256 }: ManifestInput): st
     executable: { path: tool.object, sha256 },
     controls: {
       description: tool.description,
-      schema: `${JSON.stringify(tool.schema)}\n`,
-      cap: tool.cap.map((word) => `${word}\n`).join(""),
+      schema,
+      cap: tool.cap,
       policy: "",
       mcp: tool.mcp,
     },

@@ -46,6 +46,7 @@ test.each<[string, readonly unknown[], string]>([
   ["../x", [schema], 'name "s.../x" holds more than A-Z a-z 0-9 . _ + -'],
   ["x\n", [schema], 'name "s.x\\n" holds more than A-Z a-z 0-9 . _ + -'],
   ["", [schema], "it has no name"],
+  ["x.manifest.json", [schema], 'name "s.x.manifest.json" ends as files beside objects do'],
   ["x.d", [schema], 'name "s.x.d" ends in .sock or .d'],
   [`${name64}a`, [schema], `name "s.${name64}a" has 65 bytes, of 64`],
   ["x", [schema, schema], "the server has 2 tools of this name"],
@@ -160,12 +161,16 @@ test("the files of a tool are these bytes", () => {
     executable: { path: "s.x", sha256: "00" },
     controls: {
       description: "d\n",
-      schema: '{"type":"object"}\n',
-      cap: "read\nwrite\n",
+      schema: { type: "object" },
+      cap: ["read", "write"],
       policy: "",
       mcp: "transport=stdio\nconfig=/workspace/.mcp.json\nserver=s\ntool=x\n",
     },
   });
+  const large = { ...tool, schema: { ...schema, x: Array.from({ length: 90_000 }, () => 1) } };
+  const text = manifestText({ tool: large, serverVersion: "", sha256: "00" });
+  expect(JSON.parse(text).controls.schema).toBe(`${JSON.stringify(large.schema)}\n`);
+  expect(text.length).toBeLessThan(256 * 1024);
   for (const version of ["", "1.0", "v1.0.0", "01.0.0", "1.0.0-01"]) {
     expect(manifest(version).version).toBe("0.0.0");
   }

@@ -78,6 +78,7 @@ function projectOne(
   const object = `${server}.${tool.name}`;
   if (tool.name === "") return "it has no name";
   if (!isObjectName(object)) return nameFault(object);
+  if (besideObjects.test(object)) return `name ${quoted(object)} ends as files beside objects do`;
   if (times > 1) return `the server has ${times} tools of this name`;
   const { inputSchema: schema } = tool;
   const fault = schemaFault(schema);
@@ -104,6 +105,9 @@ function projectOne(
     definition,
   };
 }
+
+/** What is written beside an object's executable: a tool of such a name would take another's file. */
+const besideObjects = /\.(?:manifest|definition)\.json$/;
 
 function nameFault(object: string): string {
   if (/^[\w.+-]*$/.test(object)) {
