@@ -10,6 +10,7 @@ Commands:
   list        the tools that a server has
   project     write a manifest for each of them; nothing is installed and nothing granted
   call        call one, to see what it answers
+  serve-tool  what the host runs in a sandbox for the calls of agents; not to be run by hand
 
 Run "ctxmcp COMMAND --help" for its options. "ctx object install" makes an object of a manifest.
 

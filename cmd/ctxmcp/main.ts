@@ -16,6 +16,8 @@ async function run(argv: readonly string[]): Promise<number> {
       return (await import("./project.ts")).run(rest);
     case "call":
       return (await import("./call.ts")).run(rest);
+    case "serve-tool":
+      return (await import("./serve-tool.ts")).serveTool();
     case undefined:
       return fail("EINVAL", "a command is missing", { hint: "see ctxmcp --help" });
     default:
