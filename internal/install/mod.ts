@@ -7,4 +7,5 @@ export { type Installed, type InstallOptions, installObject } from "./install.ts
 export { type Inspection, inspectObject } from "./managed.ts";
 export { type InstallReceipt, type InstallTier, readInstallReceipt } from "./receipt.ts";
 export { auditResidue, cleanupResidue, type Residue } from "./residue.ts";
+export { checkSchemas } from "./schemas.ts";
 export { planUninstall, type UninstallPlan, uninstallObject } from "./uninstall.ts";

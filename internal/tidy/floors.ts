@@ -79,7 +79,7 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   "mcp-tool": ["control"],
   "tool-native": ["frame"],
   // A receipt lies in the folder of controls that it speaks of.
-  install: ["tree"],
+  install: ["json-schema", "tree"],
   // A run is the conversation of these.
   run: ["authority", "launch", "mcp-host", "model", "run-socket", "session"],
   // A server is a launch that stays for a run.
