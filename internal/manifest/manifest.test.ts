@@ -113,7 +113,7 @@ controls:
     const read = parseManifest(json(v1), "m");
     expect([read.schema, read.version, read.compatibility]).toEqual([v1.schema, null, null]);
     const known =
-      "it is not known in cortexfs.object/v1, which has schema, class, name, executable, controls";
+      "it is not known in cortexfs.object/v1, where schema, class, name, executable, controls may stand";
     expect(refused(json({ ...v1, version: "1.0.0" }))).toStartWith("EINVAL ");
     expect(refused(json({ ...v1, version: "1.0.0" }))).toEndWith(`field "version": ${known}`);
     expect(refused(json({ ...v1, compatibility: {} }))).toEndWith(
@@ -224,7 +224,7 @@ controls:
       ["a: !!binary aGk=\n", "1:4 Unresolved tag"],
       ["a: !mine x\n", "1:4 Unresolved tag"],
       ["[1]: x\n", "1:1 With stringKeys"],
-      ["a: 1\n---\nb: 2\n", "2:1 Source contains multiple documents"],
+      ["a: 1\n---\nb: 2\n", "2:1 a second document is not taken"],
       ["- a\n", "1:1 it is not a map of fields"],
       ["", "1:1 it is not a map of fields"],
       ["a: [\n", "2:1 "],

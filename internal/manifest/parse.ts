@@ -163,8 +163,8 @@ class Reader {
     const odd = names.find((name) => !known.includes(name));
     if (odd === undefined) return;
     const inside = [...path, odd];
-    const whose = of === undefined ? "" : ` in ${of}`;
-    const reason = `it is not known${whose}, which has ${known.join(", ")}`;
+    const whose = of === undefined ? "here, where" : `in ${of}, where`;
+    const reason = `it is not known ${whose} ${known.join(", ")} may stand`;
     refuse(this.#source.place(inside, "name"), fieldName(inside), reason);
   }
 

@@ -41,8 +41,10 @@ export function yamlSource(text: string, file: string): Source {
     logLevel: "error",
   });
   const [said] = [...document.errors, ...document.warnings];
-  if (said !== undefined)
-    fail({ offset: said.pos[0], reason: said.message.split("\n", 1)[0] ?? "" });
+  if (said !== undefined) {
+    const many = said.code === "MULTIPLE_DOCS" ? "a second document is not taken" : undefined;
+    fail({ offset: said.pos[0], reason: many ?? said.message.split("\n", 1)[0] ?? "" });
+  }
   const { contents } = document;
   if (!isMap(contents)) return fail({ offset: 0, reason: "it is not a map of fields" });
   const value: unknown = document.toJS();
