@@ -1,7 +1,7 @@
 // `ctx object check`: judges manifests with their executables. It opens no tree and writes nothing.
 
 import { print, printJson } from "../../internal/cli/mod.ts";
-import { checkManifest } from "../../internal/install/mod.ts";
+import { checkManifest, checkSchemas } from "../../internal/install/mod.ts";
 import type { Arguments, CommandSpec } from "./command.ts";
 import { manifestsOf } from "./object-words.ts";
 
@@ -20,10 +20,11 @@ export const spec: CommandSpec = {
   ],
 };
 
-export function run(args: Arguments): number {
+export async function run(args: Arguments): Promise<number> {
   for (const path of manifestsOf(args)) {
     const { manifest, sha256, definition, close } = checkManifest(path);
     close();
+    await checkSchemas(manifest);
     const { schema, class: kind, name, version, executable } = manifest;
     const facts = { manifest: path, manifest_sha256: sha256, definition: definition ?? null };
     if (!args.flag("json")) print(`valid ${kind}/${name}`);

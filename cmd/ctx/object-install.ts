@@ -2,7 +2,12 @@
 // nothing and prints the lines that would.
 
 import { note, print, printJson } from "../../internal/cli/mod.ts";
-import { checkManifest, type Installed, installObject } from "../../internal/install/mod.ts";
+import {
+  checkManifest,
+  checkSchemas,
+  type Installed,
+  installObject,
+} from "../../internal/install/mod.ts";
 import { formatAllow } from "../../internal/policy/mod.ts";
 import { agentNames, loadAgent, treeOwner } from "../../internal/tree/mod.ts";
 import {
@@ -53,6 +58,7 @@ export async function run(args: Arguments): Promise<number> {
     const checked = checkManifest(path);
     let done: Installed;
     try {
+      await checkSchemas(checked.manifest);
       const replace = args.flag("replace");
       done = installObject({ tree, places, checked, tier, uid, replace, now: new Date() });
     } finally {

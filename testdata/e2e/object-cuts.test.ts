@@ -30,10 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.destroy());
 
-const rounds = process.env["CTX_LONG"] === "1" ? 200 : 12;
+const rounds = process.env["CTX_LONG"] === "1" ? 200 : 8;
 const at = (path: string) => join(world.source, path);
 const ctx = (...words: string[]) => world.run(["ctx", ...words]);
-const inTool = () => readdirSync(at("tool")).filter((name) => name.includes("box.open"));
+const inTool = () =>
+  readdirSync(at("tool"))
+    .filter((name) => name.includes("box.open"))
+    .sort();
 
 /** Large enough that a kill falls into its copying too. */
 const filler = `# ${"filler ".repeat(9)}\n`.repeat(100_000);
@@ -59,8 +62,8 @@ async function cleanAll(): Promise<string[]> {
     const { path, dev, ino, what } = JSON.parse(line) as Record<string, string>;
     const words = [path, dev, ino].map(String);
     const { exit, stderr } = await ctx("object", "residue", "cleanup", ...words);
-    // Old controls go back to their object instead, and are then not at that path any more.
-    if (exit !== 0) expect([exit, stderr]).toEqual([13, expect.stringContaining("[EACCES]")]);
+    // Old controls go back to their object instead, so that other files are at these paths then.
+    if (exit !== 0) expect(stderr).toMatch(/ (?:is another file .*\[EACCES\]|.*\[ENOENT\])\n/);
     kinds.push(String(what));
   }
   if (kinds.length > 0) return [...kinds, ...(await cleanAll())];
@@ -122,16 +125,21 @@ test(`kill -9 at ${rounds} moments of a replacement: the old object or the new o
   expect((await ctx("object", "uninstall", "tool/box.open", "--yes")).exit).toBe(0);
 });
 
-/** Another process that does the same steps over and over until it is stopped. */
-function over(steps: string) {
-  const child = Bun.spawn(["sh", "-c", `while :; do ${steps}; done`], {
+/** Does `work` while another process does the same steps over and over. */
+async function during(steps: string, work: () => Promise<void>): Promise<void> {
+  const stop = join(world.base, "stop");
+  // It ends between two rounds, so that nothing stays swapped.
+  const child = Bun.spawn(["sh", "-c", `until [ -e stop ]; do ${steps}; done`], {
     cwd: world.base,
     stdio: ["ignore", "ignore", "ignore"],
   });
-  return async () => {
-    child.kill("SIGKILL");
+  try {
+    await work();
+  } finally {
+    writeFileSync(stop, "");
     await child.exited;
-  };
+    rmSync(stop);
+  }
 }
 
 test("an executable, or a folder on its way, that is swapped all the time: the bound one or none", async () => {
@@ -147,20 +155,17 @@ test("an executable, or a folder on its way, that is swapped all the time: the b
   ];
   const outcomes = new Map<number, number>();
   for (const swap of swaps) {
-    const stop = over(swap);
-    for (let round = 0; round < rounds; round += 1) {
-      const { exit } = await ctx("object", "install", path);
-      outcomes.set(exit, (outcomes.get(exit) ?? 0) + 1);
-      if (exit === 0) {
-        expect(readFileSync(at("tool/box.open"), "utf8")).toBe("#!/bin/sh\necho open\n");
-        expect((await ctx("object", "uninstall", "tool/box.open", "--yes")).exit).toBe(0);
+    await during(swap, async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        const { exit } = await ctx("object", "install", path);
+        outcomes.set(exit, (outcomes.get(exit) ?? 0) + 1);
+        if (exit === 0) {
+          expect(readFileSync(at("tool/box.open"), "utf8")).toBe("#!/bin/sh\necho open\n");
+          expect((await ctx("object", "uninstall", "tool/box.open", "--yes")).exit).toBe(0);
+        }
+        expect(inTool()).toEqual([]);
       }
-      expect(inTool()).toEqual([]);
-    }
-    await stop();
-    rmSync(join(work, "bin"), { recursive: true, force: true });
-    rmSync(join(work, "away"), { recursive: true, force: true });
-    write({ executable: "#!/bin/sh\necho open\n" });
+    });
   }
   // 0, or a refusal by its code: a digest, a symlink, a name that is missing for a moment.
   for (const exit of outcomes.keys()) expect([0, 1, 2, 13]).toContain(exit);
@@ -180,20 +185,17 @@ test("a target folder that becomes a symlink leads to nothing outside of the tre
   rmSync(join(home, "tool"));
   renameSync(join(home, "away"), join(home, "tool"));
   const swap = `mv -T ${home}/tool ${home}/away; ln -s ${outside} ${home}/tool`;
-  const stop = over(`${swap}; rm ${home}/tool; mv -T ${home}/away ${home}/tool`);
-  for (let round = 0; round < rounds; round += 1) {
-    await install();
-    expect(readdirSync(outside)).toEqual([]);
-  }
-  await stop();
+  await during(`${swap}; rm ${home}/tool; mv -T ${home}/away ${home}/tool`, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      await install();
+      expect(readdirSync(outside)).toEqual([]);
+    }
+  });
 });
 
 test("no room: refused with its code, and nothing is left", async () => {
   const place = at(`home/${world.uid}/tool`);
-  if (existsSync(`${place}.d`) || !isRoot) return console.log("SKIP no room: mounting needs root");
-  rmSync(place, { recursive: true, force: true });
-  rmSync(at(`home/${world.uid}/away`), { recursive: true, force: true });
-  mkdirSync(place);
+  if (!isRoot) return console.log("SKIP no room: mounting needs root");
   const mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "none", place];
   if (Bun.spawnSync(mount).exitCode !== 0) return console.log("SKIP no room: mounting is refused");
   try {
