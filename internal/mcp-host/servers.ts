@@ -66,7 +66,7 @@ export class Servers implements ToolServers {
     const servers = this.#runs.get(run) ?? new Map<string, ToolServer>();
     this.#runs.set(run, servers);
     const key = JSON.stringify([tool.mcp.config, tool.mcp.server]);
-    const view = viewDigest(request);
+    const view = servedView(request);
     const known = servers.get(key);
     if (known?.view === view) return known;
     if (known !== undefined) {
@@ -86,4 +86,22 @@ export class Servers implements ToolServers {
     this.#ending.add(ending);
     return ending.finally(() => this.#ending.delete(ending));
   }
+}
+
+/** By the agent's controls, which stay the same object while nothing of them changes. */
+const views = new WeakMap<LaunchRequest["controls"], Map<string, string>>();
+
+/**
+ * What a server that is up must still see for another call: folders, identity, network, environment.
+ * Which tools and models its sandbox shows is no part of it, since it can use none of them.
+ */
+function servedView({ agent, controls, home, network, workspace }: LaunchRequest): string {
+  const known = views.get(controls) ?? new Map<string, string>();
+  views.set(controls, known);
+  const around = JSON.stringify([agent, home, network, workspace]);
+  const view =
+    known.get(around) ??
+    viewDigest({ agent, controls, home, network, workspace, visible: [], models: [] });
+  known.set(around, view);
+  return view;
 }

@@ -15,7 +15,7 @@ import { logToolCall } from "./object-events.ts";
 import type { Offer } from "./offer.ts";
 import { errorOutcome, okOutcome } from "./report.ts";
 import { checkInput } from "./schema.ts";
-import { standbyRequest } from "./standby-request.ts";
+import { lazyStandbyRequest, standbyRequest } from "./standby-request.ts";
 import { runWhereItBelongs } from "./terminal-route.ts";
 import { touchTool } from "./tool-memory.ts";
 import { parseTsh, tshTool, wordsOf } from "./tsh.ts";
@@ -167,7 +167,12 @@ async function checkedRequest(
   const tool = allowedTool(options, context.agent, controls, name);
   await checkInput(name, tool.schema, args);
   const timeoutMs = timeoutOf(tool, args) ?? options.toolTimeoutMs;
-  return { ...standbyRequest(options, context, controls), tool, args, timeoutMs };
+  const of = { tool, args, timeoutMs };
+  // A server that is up needs nothing of what a new sandbox would show.
+  if (tool.mcp !== undefined) {
+    return Object.assign(lazyStandbyRequest(options, context, controls), of);
+  }
+  return { ...standbyRequest(options, context, controls), ...of };
 }
 
 /** The built-in command tool says how long it may take; its schema bounds what it can say. */

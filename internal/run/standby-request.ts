@@ -14,13 +14,25 @@ export function standbyRequest(
   controls: AgentControls,
 ): StandbyRequest {
   const { tree, server } = options;
+  const { agent } = context;
+  return {
+    ...surroundings(options, context, controls),
+    ...viewObjects({ tree, agent, controls, server }),
+  };
+}
+
+function surroundings(
+  options: RunOptions,
+  context: RunContext,
+  controls: AgentControls,
+): Omit<StandbyRequest, "visible" | "models"> {
+  const { tree, server } = options;
   const { agent, session, run, scope, workspace, cwd } = context;
   const question: Question = {
     object: { class: "network", name: "default" },
     permission: "connect",
   };
   const { verdict } = authorize({ tree, agent, controls, server, question });
-  const visible = visibleTools({ tree, agent, controls, server }).map((one) => one.tool);
   const control = options.folder.of(controls.uid);
   return {
     agent,
@@ -30,12 +42,33 @@ export function standbyRequest(
     scope,
     home: homeOf(options, context, controls),
     network: verdict.allowed,
-    visible,
-    models: usableModels({ tree, agent, controls, server }),
     ...(control === undefined ? {} : { control }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(cwd === undefined ? {} : { cwd }),
   };
+}
+
+/** The same, whose tools and models are looked for when somebody asks for them, and once. */
+export function lazyStandbyRequest(
+  options: RunOptions,
+  context: RunContext,
+  controls: AgentControls,
+): StandbyRequest {
+  const { tree, server } = options;
+  let objects: Pick<StandbyRequest, "visible" | "models"> | undefined;
+  const found = () => {
+    objects ??= viewObjects({ tree, agent: context.agent, controls, server });
+    return objects;
+  };
+  return Object.defineProperties(surroundings(options, context, controls), {
+    visible: { get: () => found().visible, enumerable: true },
+    models: { get: () => found().models, enumerable: true },
+  }) as StandbyRequest;
+}
+
+/** What of the tree its sandbox shows: decided tool by tool, which takes longer than all else here. */
+function viewObjects(of: Parameters<typeof visibleTools>[0]) {
+  return { visible: visibleTools(of).map((one) => one.tool), models: usableModels(of) };
 }
 
 /** Where the program of an executable agent is, in the view and on the host. */
