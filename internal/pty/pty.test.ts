@@ -48,6 +48,17 @@ describe("a pseudo-terminal", () => {
     expect(killed.end).toEqual({ status: 137, signal: 9 });
   });
 
+  test("ends soon after its child, with all of its output, when others hold the terminal open", async () => {
+    const begun = performance.now();
+    const holds = "trap '' HUP; sleep 600 & echo $!";
+    const { output, end } = await run(`${holds}; head -c 300000 /dev/zero | tr '\\0' x; exit 3`);
+    const [pid, rest] = output.split("\r\n");
+    process.kill(Number(pid), "SIGKILL");
+    expect(rest).toHaveLength(300_000);
+    expect(end).toEqual({ status: 3, signal: 0 });
+    expect(performance.now() - begun).toBeLessThan(900);
+  });
+
   test("lets its child wait while it is held, and loses nothing by it", async () => {
     let bytes = 0;
     const pty = openPty({

@@ -16,6 +16,13 @@ import { holdOutput, openTerminalOf, releaseOutput } from "../os/mod.ts";
 const outputEndMs = 1000;
 
 /**
+ * Silence that is the end of the output while others hold the terminal open: what the child said
+ * itself is read in less. Looked for twice, because a busy machine can pass over one look.
+ */
+const outputQuietMs = 50;
+const outputQuietLooks = 2;
+
+/**
  * Time for which output alone is taken, while everything else in the process waits. Each end of it
  * puts the child to sleep, so it is not short: a new client waits for two of them at most.
  */
@@ -65,6 +72,7 @@ export function openPty(options: PtyOptions): Pty {
   const { command, env, cwd, cols, rows } = options;
   const outputEnded = Promise.withResolvers<void>();
   let isOver = false;
+  let pieces = 0;
   let turn: OutputTurn | undefined;
   const terminal = {
     cols,
@@ -72,6 +80,7 @@ export function openPty(options: PtyOptions): Pty {
     data: (_terminal: unknown, bytes: Uint8Array) => {
       // First, so that the child can go on while what it said is dealt with.
       turn?.took();
+      pieces += 1;
       options.onData(bytes);
     },
     drain: () => {
@@ -87,7 +96,7 @@ export function openPty(options: PtyOptions): Pty {
     isOver = true;
     // The output ends when nobody has the terminal open any more, and this holds it open too.
     flow.close();
-    await within(outputEnded.promise, outputEndMs);
+    await outputEnd(outputEnded.promise, () => pieces);
     child.terminal.close();
     return exitOf(child);
   });
@@ -195,9 +204,13 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, ms);
-  await Promise.race([promise, late.promise]);
-  clearTimeout(timer);
+/** Resolves at the end of the output, or when nothing comes any more. */
+async function outputEnd(ended: Promise<void>, pieces: () => number): Promise<void> {
+  const isOver = ended.then(() => true);
+  let quiet = 0;
+  for (let ms = 0; ms < outputEndMs && quiet < outputQuietLooks; ms += outputQuietMs) {
+    const before = pieces();
+    if (await Promise.race([isOver, Bun.sleep(outputQuietMs)])) return;
+    quiet = pieces() === before ? quiet + 1 : 0;
+  }
 }

@@ -7,6 +7,11 @@ import type { TerminalsOptions } from "./options.ts";
 import { Resource } from "./resource.ts";
 import type { TerminalFacts } from "./types.ts";
 
+/** What tells the terminals of a server apart. */
+export function keyOf(agent: string, session: string): string {
+  return `${agent}/${session}`;
+}
+
 export function livingFacts(
   receipt: Receipt,
   { endpoint, resource }: { readonly endpoint: Endpoint; readonly resource: Resource },

@@ -109,7 +109,12 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
   if (signal.aborted) stop();
   const tail = new Tail();
   const said = tail.read(terminal.stderr);
-  const recorded = recorder.keep(terminal.stdout);
+  const end = new Ended(resource);
+  // The sandbox takes its time to go; that the program has ended is known, and told, before.
+  const recorded = recorder.keep(terminal.stdout, (ending) => {
+    void link.say({ type: "ending" });
+    end.announce(ending);
+  });
   const ended = Promise.withResolvers<"ended">();
   void terminal.exited.then(() => ended.resolve("ended"));
   let answers = false;
@@ -123,7 +128,7 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
         if (lstatSync(throughFolder(folder, socketName), { throwIfNoEntry: false })) return;
         stop();
       };
-      link.persist(() => ({ type: "answers" }), alone);
+      link.persist(() => ({ type: recorder.ending === undefined ? "answers" : "ending" }), alone);
       await link.say({ type: "answers" });
     }
     const status = await terminal.exited;
@@ -133,12 +138,36 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
     if (!answers && recorder.ending === undefined) refuseUnborn(status, tail.text());
     const ending = recorder.ending ?? endingOf(status);
     recorder.end(ending);
-    writeEnding(resource, ending);
+    end.write(ending);
     await link.end({ type: "ended", ...ending });
   } finally {
     signal.removeEventListener("abort", stop);
     await terminal.kill(0);
     await terminal.end();
+  }
+}
+
+/** The files that say how it ended, and since when. */
+class Ended {
+  readonly #resource: string;
+  #at: Date | undefined;
+
+  constructor(resource: string) {
+    this.#resource = resource;
+  }
+
+  /** Nothing is lost when this fails: it is written again at the end. */
+  announce(ending: Ending): void {
+    try {
+      this.write(ending);
+    } catch {
+      // The owner has broken the folder, or the disk is full.
+    }
+  }
+
+  write(ending: Ending): void {
+    this.#at ??= new Date();
+    writeEnding(this.#resource, ending, this.#at);
   }
 }
 

@@ -35,8 +35,8 @@ export class Recorder {
     return this.#ending;
   }
 
-  /** Resolves at the end of the stream. */
-  async keep(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  /** Resolves at the end of the stream. `onEnding` is called once its child is said to have ended. */
+  async keep(stream: AsyncIterable<Uint8Array>, onEnding: (ending: Ending) => void): Promise<void> {
     const decoder = new DraftDecoder();
     for await (const bytes of stream) {
       for (const result of decoder.push(bytes)) {
@@ -49,6 +49,7 @@ export class Recorder {
         if (draft.type !== "process.exit") continue;
         const { status, signal } = draft;
         this.#ending = signal > 0 ? { status, signal } : { status };
+        onEnding(this.#ending);
       }
     }
   }

@@ -5,15 +5,15 @@ import { rmSync } from "node:fs";
 import { CodedError, coded, fail } from "../abi/mod.ts";
 import { encodeTerminalPlan, type TerminalPlan } from "../launch/mod.ts";
 import { type ProcessStamp, processFacts } from "../os/mod.ts";
-import type { Receipt, Receipts } from "../receipt/mod.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { livingFacts } from "./facts.ts";
+import type { Receipt } from "../receipt/mod.ts";
+import { keyOf, livingFacts } from "./facts.ts";
 import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
-import type { LogFields } from "./options.ts";
 import { goneWithin, isChild, isSame, living } from "./processes.ts";
-import type { Resource } from "./resource.ts";
-import type { ReadyTerminal, Supervisor, TerminalFacts, TerminalService } from "./types.ts";
+import { servedTerminal } from "./served-terminal.ts";
+import type { TerminalParts } from "./terminal-parts.ts";
+import type { ReadyTerminal, Supervised, TerminalFacts } from "./types.ts";
 import { codedOf, type LaunchSays } from "./wire.ts";
+import { within } from "./within.ts";
 
 /** How often a terminal whose launch does not talk to this server is looked at. */
 const watchMs = 500;
@@ -21,22 +21,10 @@ const watchMs = 500;
 /** A launch that has said its last word is gone within this; it is looked at more often until then. */
 const endingMsMax = 2000;
 
-export interface TerminalParts {
-  readonly receipts: Receipts;
-  readonly resource: Resource;
-  readonly endpoint: Endpoint;
-  readonly supervisor: Supervisor;
-  readonly service: TerminalService | undefined;
-  now(): Date;
-  log(event: string, fields: LogFields): void;
-  /** Whether another terminal that lives has this id: that of `a-b` with `c` is that of `a` with `b-c`. */
-  isTaken(id: string, by: Terminal): boolean;
-  /** Called once, when nothing of it is left. */
-  over(terminal: Terminal): void;
-}
-
 export class Terminal {
   receipt: Receipt;
+  /** Its program has ended: nobody is to be told any more that it runs. */
+  isEnding = false;
   /** Settles when the terminal is ready, or has ended by itself before it was: "ended". */
   readonly risen = Promise.withResolvers<"ready" | "ended">();
   /** Resolves when nothing of it is left. */
@@ -45,6 +33,8 @@ export class Terminal {
   #plan: TerminalPlan | undefined;
   #peer: LaunchPeer | undefined;
   #stopping: Promise<void> | undefined;
+  /** Pending while the supervisor has not said yet what it started. */
+  #launching: Promise<void> | undefined;
   #letGo = false;
   #abandoned = false;
   #over = false;
@@ -63,11 +53,7 @@ export class Terminal {
   }
 
   get isReady(): boolean {
-    return this.receipt.ready && !this.#over && this.#stopping === undefined;
-  }
-
-  get isOver(): boolean {
-    return this.#over;
+    return this.receipt.ready && !this.isEnding && !this.#over && this.#stopping === undefined;
   }
 
   get isStopping(): boolean {
@@ -82,30 +68,33 @@ export class Terminal {
   serve(): void {
     const { id, generation } = this.receipt;
     const served = this.#parts.isTaken(id, this) ? `${id}.${generation}` : id;
-    this.#parts.service?.open(this.#served(served));
+    this.#parts.service?.open(servedTerminal(served, () => this.receipt));
     this.#open = served;
   }
 
   forCalls(): ReadyTerminal | undefined {
-    return this.isReady ? this.#served(this.receipt.id) : undefined;
+    return this.isReady ? servedTerminal(this.receipt.id, () => this.receipt) : undefined;
   }
 
-  #served(id: string): ReadyTerminal {
-    const { agent, session, owner, control, view, workspace } = this.receipt;
-    return {
-      ...{ id, agent, session, scope: { kind: "private" }, peerUid: owner, folder: control },
-      viewDigest: view,
-      ...(workspace === undefined ? {} : { workspace }),
-      roots: () => living([this.receipt.root]),
-    };
+  /** Takes in what the supervisor says of the process that it starts. */
+  launched(start: Promise<Supervised>): Promise<void> {
+    const started = start.then((supervised) => this.#started(supervised));
+    this.#launching = started
+      .catch(() => {})
+      .finally(() => {
+        this.#launching = undefined;
+      });
+    return started;
   }
 
-  /** What a supervisor said of the process that it started. */
-  started({ pid, ...facts }: Pick<Receipt, "unit" | "invocation"> & { pid?: number }): void {
-    if (facts.unit !== undefined) this.#parts.resource.setUnit(facts.unit);
+  #started({ pid, unit, invocation }: Supervised): void {
+    // It was quicker to end than its supervisor to answer, and a receipt would be of nothing.
+    if (this.#over) return;
+    const facts = { ...(unit && { unit }), ...(invocation && { invocation }) };
     const launch = pid === undefined ? undefined : processFacts(pid);
     if (launch === undefined || this.receipt.launch !== undefined) this.#record(facts);
     else this.#record({ ...facts, launch: { pid: launch.pid, startTime: launch.startTime } });
+    if (unit !== undefined) this.#parts.resource.setUnit(unit);
   }
 
   take(first: "hello" | "again", peer: LaunchPeer): LaunchListener | string {
@@ -142,7 +131,11 @@ export class Terminal {
         case "answers":
           this.#answers();
           return;
+        case "ending":
+          this.isEnding = true;
+          return;
         case "ended":
+          this.isEnding = true;
           this.risen.resolve("ended");
           return;
         case "failed":
@@ -192,14 +185,12 @@ export class Terminal {
     }
   }
 
-  /** Whether anything of it lives. */
   get isAlive(): boolean {
     return living(this.#processes).length > 0;
   }
 
   get #processes(): readonly (ProcessStamp | undefined)[] {
-    const { launch, root, init } = this.receipt;
-    return [launch, root, init];
+    return [this.receipt.launch, this.receipt.root, this.receipt.init];
   }
 
   /** The supervisor's own word that it has ended, before it asked for its plan. */
@@ -220,9 +211,21 @@ export class Terminal {
 
   async #stop(): Promise<void> {
     const { supervisor } = this.#parts;
+    const launching = this.#launching;
     this.risen.reject(new CodedError("ECANCELED", "the terminal was stopped while it started"));
     await supervisor.stop(this.receipt);
+    if (launching !== undefined) {
+      // What comes up only now was not there to be ended, nor known by name.
+      await launching;
+      await supervisor.stop(this.receipt);
+    }
     await this.settle();
+  }
+
+  /** Resolves when a successor may start: what ends by itself has its time, the rest is ended. */
+  async makeRoom(): Promise<void> {
+    if (this.receipt.ready) await within(this.ended.promise, endingMsMax);
+    await this.stop();
   }
 
   /** A start that came to nothing: nothing of it is left, and `undo` puts the resource back. */
@@ -292,8 +295,4 @@ export class Terminal {
     this.receipt = { ...this.receipt, ...change };
     this.#parts.receipts.write(this.receipt);
   }
-}
-
-export function keyOf(agent: string, session: string): string {
-  return `${agent}/${session}`;
 }

@@ -11,12 +11,13 @@ import { terminalsMax } from "./bounds.ts";
 import { createBuiltinSupervisor } from "./builtin.ts";
 import { Endpoint } from "./endpoint.ts";
 import { provenReceipt } from "./evidence.ts";
-import { pastFacts } from "./facts.ts";
+import { keyOf, pastFacts } from "./facts.ts";
 import { type LaunchServer, openLaunchServer } from "./launch-server.ts";
 import type { TerminalsOptions } from "./options.ts";
 import { type Preparation, prepareTerminal } from "./prepare.ts";
 import { Resource } from "./resource.ts";
-import { keyOf, Terminal, type TerminalParts } from "./terminal.ts";
+import { Terminal } from "./terminal.ts";
+import type { TerminalParts } from "./terminal-parts.ts";
 import type { StartTerminal, Supervisor, TerminalFacts, Terminals } from "./types.ts";
 import { launchSocketName } from "./wire.ts";
 
@@ -87,7 +88,7 @@ class Service {
 
   list(agent: string): TerminalFacts[] {
     return [...this.#live.values()]
-      .filter(({ receipt }) => receipt.agent === agent)
+      .filter(({ receipt, isEnding }) => receipt.agent === agent && !isEnding)
       .map((terminal) => terminal.facts());
   }
 
@@ -103,9 +104,7 @@ class Service {
   async #start(request: StartTerminal, key: string): Promise<TerminalFacts> {
     const there = this.#live.get(key);
     if (there?.isReady && isAlive(there)) return there.facts();
-    // One that ends now makes room for its successor.
-    if (there?.isReady) await there.ended.promise;
-    else await there?.stop();
+    await there?.makeRoom();
     if (this.#closed) fail("EHOSTDOWN", "the server is stopping");
     const { view, owner } = this.#options.view(request.agent);
     const supervisor = await this.#supervisor(owner.uid);
@@ -141,7 +140,7 @@ class Service {
       this.#receipts.write(receipt);
       terminal.serve();
       const { agent, session, generation, owner } = receipt;
-      const { ended, pid, unit, invocation } = await supervisor.start({
+      const starting = supervisor.start({
         argv: [
           ...ctxd,
           "launch",
@@ -154,18 +153,16 @@ class Service {
         unit: `cortexfs-terminal-${generation}`,
         description: `terminal of agent ${agent}, session ${session}`,
       });
-      terminal.started({
-        ...(pid === undefined ? {} : { pid }),
-        ...(unit === undefined ? {} : { unit }),
-        ...(invocation === undefined ? {} : { invocation }),
-      });
+      await terminal.launched(starting);
+      const { ended, pid, unit } = await starting;
       void ended?.then((words) => terminal.neverAsked(words));
       log("terminal.start", { id: receipt.id, supervisor: supervisor.name, pid, unit });
       const late = new Promise<never>((_, reject) => {
         const message = `the terminal was not ready after ${startMsMax} ms`;
         timer = setTimeout(() => reject(new CodedError("ETIMEDOUT", message)), startMsMax);
       });
-      if ((await Promise.race([terminal.risen.promise, late])) === "ready") return terminal.facts();
+      const risen = await Promise.race([terminal.risen.promise, late]);
+      if (risen === "ready" && !terminal.isEnding) return terminal.facts();
       // It ran and is over, before anybody looked.
       await terminal.ended.promise;
       return pastFacts(this.#options, receipt);

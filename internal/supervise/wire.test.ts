@@ -9,6 +9,7 @@ const said: readonly LaunchSays[] = [
   { type: "again", version: 1, ticket: "t" },
   { type: "standing", root, init: { pid: 78, startTime: "1235" } },
   { type: "answers" },
+  { type: "ending" },
   { type: "ended", status: 0 },
   { type: "ended", status: 137, signal: 9 },
   { type: "failed", code: "EACCES", message: "no", hint: "else" },

@@ -19,6 +19,8 @@ export type LaunchSays =
   | { readonly type: "standing"; readonly root: ProcessStamp; readonly init: ProcessStamp }
   /** The socket answers. */
   | { readonly type: "answers" }
+  /** Its program has ended, so it is no terminal to join any more; what is left of it ends now. */
+  | { readonly type: "ending" }
   | { readonly type: "ended"; readonly status: number; readonly signal?: number }
   /** Nothing came of it and nothing is left. */
   | {
@@ -61,7 +63,8 @@ export function decodeLaunchLine(line: string): LaunchSays | undefined {
       return isStamp(root) && isStamp(init) ? { type: "standing", root, init } : undefined;
     }
     case "answers":
-      return { type: "answers" };
+    case "ending":
+      return { type: fields["type"] };
     case "ended": {
       const { status, signal } = fields;
       if (!isByte(status)) return undefined;

@@ -6,7 +6,7 @@ import type { Ending } from "./recorder.ts";
 import { resourceFileBytesMax, type TerminalMeta } from "./resource.ts";
 
 /** `status` comes before `state`: whoever reads that it has exited finds with what. */
-export function writeEnding(resource: string, { status, signal }: Ending): void {
+export function writeEnding(resource: string, { status, signal }: Ending, at: Date): void {
   const folder = openPath(resource, "folder");
   const write = (name: string, text: string) =>
     replaceFile(folder, name, text, { mode: 0o600, durable: false });
@@ -16,7 +16,7 @@ export function writeEnding(resource: string, { status, signal }: Ending): void 
     const meta = JSON.parse(new TextDecoder().decode(bytes)) as TerminalMeta;
     const ended: TerminalMeta = {
       ...meta,
-      ended_at: new Date().toISOString(),
+      ended_at: at.toISOString(),
       signal: signal ?? null,
     };
     write("meta.json", `${JSON.stringify(ended)}\n`);
