@@ -35,6 +35,11 @@ export function formatFirstLine(first: FirstLine): string {
 export class FirstLineReader {
   #kept = new Uint8Array(0);
 
+  /** Whether what came so far asks for frames, of whatever version; then a refusal is one. */
+  get asksFrames(): boolean {
+    return /^(watch|attach)\//.test(String.fromCharCode(...this.#kept));
+  }
+
   /** Undefined while the line is not whole. */
   push(chunk: Uint8Array): FirstLineResult | undefined {
     const wanted = firstLineBytesMax - this.#kept.length;
@@ -43,8 +48,8 @@ export class FirstLineReader {
     const joined = new Uint8Array(this.#kept.length + (end < 0 ? head.length : end));
     joined.set(this.#kept);
     joined.set(end < 0 ? head : head.subarray(0, end), this.#kept.length);
+    this.#kept = joined;
     if (end < 0) {
-      this.#kept = joined;
       if (joined.length < firstLineBytesMax) return undefined;
       return { ok: false, reason: `first line is longer than ${firstLineBytesMax} bytes` };
     }

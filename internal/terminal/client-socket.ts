@@ -10,7 +10,7 @@ import {
   TerminalClientDecoder,
   type TerminalClientFrame,
 } from "../terminal-wire/mod.ts";
-import { terminalFirstLineMs, terminalLingerMs } from "./limits.ts";
+import { terminalFirstLineMs, terminalLingerMs, terminalRefusalMs } from "./limits.ts";
 
 /** What this needs of a Bun socket. */
 export interface StreamSocket {
@@ -39,6 +39,8 @@ export class ClientSocket {
   readonly #reader = new FirstLineReader();
   #decoder: TerminalClientDecoder | undefined;
   #first: FirstLine | undefined;
+  /** Why it may not join, whatever its first line says. */
+  #refusal: [Code, string] | undefined;
   #state: "greeting" | "joined" | "leaving" | "closed" = "greeting";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -48,7 +50,7 @@ export class ClientSocket {
     this.#events = events;
     this.uid = peerCredentials(socket.fd).uid;
     const late = `no whole first line within ${terminalFirstLineMs / 1000} s`;
-    this.#timer = setTimeout(() => this.refuse("ETIMEDOUT", late), terminalFirstLineMs);
+    this.#timer = setTimeout(() => this.#refuse("ETIMEDOUT", late), terminalFirstLineMs);
   }
 
   /** How many bytes the kernel took; 0 when there is no room. */
@@ -65,10 +67,21 @@ export class ClientSocket {
     if (this.#state !== "closed") this.#socket.resume();
   }
 
-  /** Tells one that has not joined why it may not, and lets it go. */
-  refuse(code: Code, message: string): void {
+  /** Does not let it join. The first line says in which form it is to be told, if it comes soon. */
+  deny(code: Code, message: string): void {
     if (this.#state !== "greeting") return;
-    this.write(encodeTerminalFrame({ type: "error", code, message }));
+    this.#refusal = [code, message];
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#refuse(code, message), terminalRefusalMs);
+  }
+
+  /** Tells one that has not joined why it may not, as a line if it did not ask for frames. */
+  #refuse(...because: [Code, string]): void {
+    if (this.#state !== "greeting") return;
+    const [code, message] = this.#refusal ?? because;
+    if (this.#reader.asksFrames) this.write(encodeTerminalFrame({ type: "error", code, message }));
+    // It may be shown by a terminal that does not begin a new line by itself.
+    else this.write(new TextEncoder().encode(`ctxterm: ${message} [${code}]\r\n`));
     this.finish();
   }
 
@@ -102,7 +115,7 @@ export class ClientSocket {
   /** The peer has said everything. It may well go on reading. */
   onEnd(): void {
     if (this.#state === "leaving") this.cut();
-    else if (this.#state === "greeting") this.refuse("EINVAL", "the first line is not whole");
+    else if (this.#state === "greeting") this.#refuse("EINVAL", "the first line is not whole");
   }
 
   onClose(): void {
@@ -115,8 +128,8 @@ export class ClientSocket {
   #greet(chunk: Uint8Array): void {
     const result = this.#reader.push(chunk);
     if (result === undefined) return;
-    if (!result.ok) {
-      this.refuse("EINVAL", result.reason);
+    if (!result.ok || this.#refusal !== undefined) {
+      this.#refuse("EINVAL", result.ok ? "" : result.reason);
       return;
     }
     clearTimeout(this.#timer);

@@ -3,6 +3,9 @@
 /** Time from accept to the whole first line. Past it ETIMEDOUT. */
 export const terminalFirstLineMs = 3000;
 
+/** Time in which one that may not join says in which form it wants to be told so. */
+export const terminalRefusalMs = 200;
+
 /** Time that a client which was told everything has to close. Past it the connection is cut. */
 export const terminalLingerMs = 2000;
 

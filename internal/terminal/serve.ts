@@ -153,9 +153,9 @@ class TerminalServer implements ClientEvents {
     const isFull = this.#sockets.size >= terminalClientsMax;
     this.#sockets.set(client.id, client);
     if (client.uid !== geteuid?.()) {
-      client.refuse("EACCES", "only the terminal's owner may join it");
+      client.deny("EACCES", "only the terminal's owner may join it");
     } else if (isFull) {
-      client.refuse("busy", `${terminalClientsMax} clients are here already`);
+      client.deny("busy", `${terminalClientsMax} clients are here already`);
     }
   }
 

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { terminalClientsMax } from "../../internal/terminal-wire/mod.ts";
 import { TerminalClient } from "./terminal-ctxterm-client.ts";
 import { CtxtermStage, ctxterm } from "./terminal-ctxterm-stage.ts";
 import { isRoot } from "./world.ts";
@@ -62,24 +63,37 @@ describe("clients", () => {
   test("that say nothing, something else or far too much are told and change nothing", async () => {
     stage.start("stty -echo; while read line; do echo [$line]; done");
     const silent = await stage.join("");
-    const cases = [
-      "hello\n",
-      "attach/9\n",
-      `${"watch".repeat(13)}\n`,
-      "x".repeat(10 * 1024 * 1024),
-    ];
+    const cases = ["hello\n", `${"watch".repeat(13)}\n`, "x".repeat(10 * 1024 * 1024)];
     for (const first of cases) {
       const wrong = await TerminalClient.connect(stage.socket, "/1");
       wrong.close();
       const client = await stage.join(first);
       await client.untilEnd();
-      expect(client.text).toContain('"code":"EINVAL"');
+      expect(client.text).toMatch(/^ctxterm: first line is .* \[EINVAL\]\r\n$/);
     }
+    // Who asks for frames, of whatever version, is answered by one.
+    const newer = await (await stage.join("attach/1x\n")).untilEnd();
+    expect(newer.frame("error")).toMatchObject({ code: "EINVAL" });
     const late = silent.untilEnd();
     const good = await stage.join("attach\n");
     good.type("fine\n");
     await good.until(said("[fine]"));
-    expect((await late).text).toContain('"code":"ETIMEDOUT"');
+    expect((await late).text).toBe("ctxterm: no whole first line within 3 s [ETIMEDOUT]\r\n");
+  });
+
+  test("past the last place are refused in the form that they ask for", async () => {
+    stage.start("sleep 100");
+    const joined = ({ frames }: TerminalClient) => frames.length > 0;
+    for (let i = 0; i < terminalClientsMax; i += 1) {
+      await (await stage.join("watch/1\n")).until(joined);
+    }
+    const why = `${terminalClientsMax} clients are here already`;
+    for (const first of ["watch\n", ""]) {
+      const plain = await (await stage.join(first)).untilEnd();
+      expect(plain.text).toBe(`ctxterm: ${why} [busy]\r\n`);
+    }
+    const framed = await (await stage.join("attach/1\n")).untilEnd();
+    expect(framed.frame("error")).toMatchObject({ code: "busy", message: why });
   });
 
   test("of another uid are refused", async () => {
