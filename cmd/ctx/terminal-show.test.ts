@@ -127,8 +127,20 @@ async function attached(session: string, ...more: string[]) {
 /** What follows the last thing shown must turn everything off again. */
 function expectReset(person: Person): void {
   const after = person.screen.slice(person.screen.lastIndexOf("hello"));
-  for (const one of ["?1047l", "?1003l", "?2004l", "?25h", "0m"])
-    expect(after).toContain(`\x1b[${one}`);
+  const modes = [
+    "?1047l",
+    "?1003l",
+    "?2004l",
+    "?25h",
+    "0m",
+    "?5l",
+    "?1007l",
+    "?2031l",
+    ">4m",
+    "<99u",
+  ];
+  for (const one of modes) expect(after).toContain(`\x1b[${one}`);
+  expect(after.match(/\x1b\]1\d\d\x1b/g)).toBeNull();
 }
 
 describe("ctx agent attach", () => {
@@ -195,6 +207,19 @@ describe("ctx agent attach", () => {
     expect(await person.ended()).toBe(status);
     expectReset(person);
   });
+
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "gives changed colours back after %s",
+    async (signal) => {
+      const { person, client } = await attached(`colours-${signal}`);
+      client.send({ type: "data", data: bytes("\x1b]11;#00ff00\x07coloured") });
+      await person.sees("coloured");
+      process.kill(person.program, signal);
+      await person.ended();
+      const after = person.screen.slice(person.screen.lastIndexOf("coloured"));
+      for (const one of [104, 110, 111, 112]) expect(after).toContain(`\x1b]${one}\x1b\\`);
+    },
+  );
 
   test("gives the terminal back while it is stopped, and joins anew when it goes on", async () => {
     const { server, person, client } = await attached("stopped");

@@ -99,11 +99,12 @@ export class Join {
   }
 
   async #show(): Promise<void> {
-    const { connection, output } = this.#options;
+    const { connection, output, person } = this.#options;
     for (;;) {
       const frame = await connection.next();
       if (frame === undefined) return this.end({ how: "lost" });
       if (frame.type === "data" || frame.type === "snapshot") {
+        person?.shows(frame.data);
         this.#written = output.write(frame.data);
         await this.#written;
       } else if (frame.type === "exit") {

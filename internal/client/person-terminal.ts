@@ -12,7 +12,7 @@ import {
   terminalModes,
   terminalSize,
 } from "../os/mod.ts";
-import { entering, leaving } from "./screen-reset.ts";
+import { ColourWatch, coloursBack, entering, leaving } from "./screen-reset.ts";
 import { startGuard, type TerminalGuard } from "./terminal-guard.ts";
 
 /** Time that output which the terminal has not taken yet gets when the person leaves, in milliseconds. */
@@ -74,6 +74,8 @@ export class PersonTerminal {
   readonly #input: number;
   readonly #before: TerminalModes;
   readonly #guard: TerminalGuard | undefined;
+  readonly #colours = new ColourWatch();
+  #areColoursChanged = false;
   #inside = false;
   readonly #onExit = () => this.close();
 
@@ -82,7 +84,7 @@ export class PersonTerminal {
     this.#output = options.output;
     this.#input = options.typing ? 0 : options.output.fd;
     this.#before = terminalModes(this.#input);
-    this.#guard = startGuard(this.#output.fd, leaving);
+    this.#guard = startGuard(this.#output.fd, leaving, coloursBack);
     process.on("exit", this.#onExit);
   }
 
@@ -100,6 +102,13 @@ export class PersonTerminal {
     setTerminalModes(this.#input, rawModes(this.#before, !this.#options.typing));
   }
 
+  /** What is about to be shown. */
+  shows(bytes: Uint8Array): void {
+    if (this.#areColoursChanged || !this.#colours.push(bytes)) return;
+    this.#areColoursChanged = true;
+    this.#guard?.writeMore();
+  }
+
   /** Puts the terminal back, after what the output still has to show had a moment. */
   async leave(pending: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();
@@ -113,7 +122,7 @@ export class PersonTerminal {
   restore(): void {
     if (!this.#inside) return;
     this.#inside = false;
-    writeQuietly(this.#output, leaving);
+    writeQuietly(this.#output, this.#areColoursChanged ? leaving + coloursBack : leaving);
     try {
       // What the terminal answered to questions of the other side is for nobody now.
       discardInput(this.#input);

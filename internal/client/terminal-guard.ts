@@ -4,29 +4,43 @@
 import { closeSync, writeSync } from "node:fs";
 import { streamPair } from "../os/mod.ts";
 
-/** Reports what it read as the modes, waits, and puts them back unless a word came before the end. */
+/**
+ * Reports that it has read the modes, waits, and puts them back unless "left" came before the end. Any
+ * other word has more written before that.
+ */
 const guardScript = `exec 3>&1
 modes=$(stty -g <&3 2>/dev/null) || exit
 echo ready >&2
-read -r word && exit
-printf %s "$1"
+more=
+while read -r word; do
+  [ "$word" = left ] && exit
+  more=$2
+done
+printf %s%s "$1" "$more"
 stty "$modes" <&3`;
 
 export interface TerminalGuard {
   /** Resolves when it has read the modes, or cannot. */
   readonly ready: Promise<unknown>;
+  /** From here on `more` is written behind `leaving`. */
+  writeMore(): void;
   /** Lets it go with nothing done. */
   dismiss(): void;
 }
 
 /**
- * Keeps the modes that `terminal` has now; `leaving` is written before they are put back. Undefined
- * where there is no shell: then the terminal is not guarded.
+ * Keeps the modes that `terminal` has now; `leaving` is written before they are put back,
+ * and behind it `more` once that was asked for. Undefined where there is no shell: then the terminal
+ * is not guarded.
  */
-export function startGuard(terminal: number, leaving: string): TerminalGuard | undefined {
+export function startGuard(
+  terminal: number,
+  leaving: string,
+  more = "",
+): TerminalGuard | undefined {
   const [ours, theirs] = streamPair();
   try {
-    const guard = Bun.spawn(["/bin/sh", "-c", guardScript, "sh", leaving], {
+    const guard = Bun.spawn(["/bin/sh", "-c", guardScript, "sh", leaving, more], {
       // A session of its own: no key and no hang-up of the terminal ends it.
       detached: true,
       stdin: theirs,
@@ -36,7 +50,19 @@ export function startGuard(terminal: number, leaving: string): TerminalGuard | u
       cwd: "/",
     });
     guard.unref();
-    return { ready: guard.stderr.getReader().read(), dismiss: () => dismiss(ours) };
+    let isThere = true;
+    return {
+      ready: guard.stderr.getReader().read(),
+      writeMore() {
+        if (isThere) tell(ours, "more");
+      },
+      dismiss() {
+        if (!isThere) return;
+        isThere = false;
+        tell(ours, "left");
+        closeSync(ours);
+      },
+    };
   } catch {
     closeSync(ours);
     return undefined;
@@ -45,11 +71,10 @@ export function startGuard(terminal: number, leaving: string): TerminalGuard | u
   }
 }
 
-function dismiss(guard: number): void {
+function tell(guard: number, word: string): void {
   try {
-    writeSync(guard, "left\n");
-    closeSync(guard);
+    writeSync(guard, `${word}\n`);
   } catch {
-    // It is gone, or was dismissed before.
+    // It is gone.
   }
 }

@@ -25,7 +25,9 @@ const mouseEncodings: Numbers = { SGR: 1006, SGR_PIXELS: 1016 };
 /** The steady form of each; the blinking one is one less. */
 const cursorStyles: Numbers = { block: 2, underline: 4, bar: 6 };
 
-const modesOff = [1, 6, 45, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026];
+const modesOff = [
+  ...[1, 5, 6, 45, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004, 2026, 2031],
+];
 
 /** Whatever state a terminal is in: the normal screen, empty, its cursor hidden while we paint. */
 export const cleared = [
