@@ -137,6 +137,23 @@ test("export writes an asciicast with header, events and times", async () => {
   ).toEqual(lines);
 });
 
+test.each(["mkfifo", "mkdir", "ln -s /etc/passwd"])(
+  "a history that `%s` has put something else in the place of is not told as an empty one",
+  async (made) => {
+    const session = `odd-${made.split(" ")[0]}`;
+    leave(session, { state: "exited\n", status: "0\n", owner: `${ownerUid}\n` });
+    const home = join(place.source, "home", String(ownerUid), "agent/coder");
+    const path = join(home, "session", session, "terminal/main/events.jsonl");
+    Bun.spawnSync(["/bin/sh", "-c", `${made} ${path}; chown -h ${ownerUid} ${path}`]);
+    for (const word of ["output", "export"]) {
+      const { exit, out, err } = await place.ctx("terminal", word, `terminal-coder-${session}`);
+      expect([exit === 0, out]).toEqual([false, ""]);
+      expect(err).toContain('cannot read the history "events.jsonl": ');
+      expect(err).toContain("hint: move it away");
+    }
+  },
+);
+
 test.each([
   [
     "a session without one",

@@ -1,9 +1,9 @@
 // What a terminal left in the tree: its resource files, which stay when it has ended. Read below the
-// session's folder with no symlink followed; a file that is missing or damaged is a fact that is not
-// known.
+// session's folder with no symlink followed; a small file that is missing or damaged is a fact that is
+// not known.
 
-import { closeSync, readdirSync, readSync } from "node:fs";
-import { isObjectName } from "../abi/mod.ts";
+import { closeSync, fstatSync, readdirSync, readSync } from "node:fs";
+import { coded, fail, isObjectName } from "../abi/mod.ts";
 import { openBeneath, openPath, readBeneath, throughFolder } from "../os/mod.ts";
 import { type TerminalName, terminalFolder, terminalId } from "./terminal-place.ts";
 
@@ -61,19 +61,29 @@ export function terminalSessions(source: string, agent: string, owner: number): 
  */
 export function* historyLines(source: string, name: TerminalName): Generator<string> {
   for (const file of ["events.jsonl.1", "events.jsonl"]) {
-    const fd = withFolder(source, `${terminalFolder(name)}/main`, (folder) => {
-      try {
-        return openBeneath(folder, file, "read");
-      } catch {
-        return undefined;
-      }
-    });
+    const relative = `${terminalFolder(name)}/main`;
+    const fd = withFolder(source, relative, (folder) => openHistory(folder, file));
     if (fd === undefined) continue;
     try {
       yield* lines(fd);
     } finally {
       closeSync(fd);
     }
+  }
+}
+
+/** Undefined when there is none. What is there and cannot be read is no empty history. */
+function openHistory(folder: number, file: string): number | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openBeneath(folder, file, "read");
+    if (fstatSync(fd).isFile()) return fd;
+    fail("EINVAL", "it is no regular file");
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd);
+    const { code, message } = coded(error);
+    if (code === "ENOENT") return undefined;
+    return fail(code, `cannot read the history "${file}": ${message}`, { hint: "move it away" });
   }
 }
 

@@ -113,7 +113,7 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
   // The sandbox takes its time to go; that the program has ended is known, and told, before.
   const recorded = recorder.keep(terminal.stdout, (ending) => {
     void link.say({ type: "ending" });
-    end.announce(ending);
+    end.write(ending);
   });
   const ended = Promise.withResolvers<"ended">();
   void terminal.exited.then(() => ended.resolve("ended"));
@@ -156,18 +156,13 @@ class Ended {
     this.#resource = resource;
   }
 
-  /** Nothing is lost when this fails: it is written again at the end. */
-  announce(ending: Ending): void {
-    try {
-      this.write(ending);
-    } catch {
-      // The owner has broken the folder, or the disk is full.
-    }
-  }
-
   write(ending: Ending): void {
     this.#at ??= new Date();
-    writeEnding(this.#resource, ending, this.#at);
+    try {
+      writeEnding(this.#resource, ending, this.#at);
+    } catch {
+      // The owner has broken the folder, or the disk is full: the server writes down what it is told.
+    }
   }
 }
 

@@ -51,3 +51,9 @@ export function isChild(child: ProcessStamp, parent: ProcessStamp): boolean {
   const facts = processFacts(child.pid);
   return facts?.startTime === child.startTime && facts.parent === parent.pid;
 }
+
+/** Undefined when there is no such process. */
+export function stampOf(pid: number | undefined): ProcessStamp | undefined {
+  const facts = pid === undefined ? undefined : processFacts(pid);
+  return facts && { pid: facts.pid, startTime: facts.startTime };
+}

@@ -2,6 +2,7 @@
 // events.jsonl. It is read as fast as it comes, so that the terminal never waits for a disk.
 
 import { closeSync } from "node:fs";
+import { coded, fail } from "../abi/mod.ts";
 import { openPath } from "../os/mod.ts";
 import { openRecording, type Recording } from "../terminal/mod.ts";
 import { DraftDecoder } from "../terminal-wire/mod.ts";
@@ -26,7 +27,11 @@ export class Recorder {
       this.#recording = openRecording({ folder: this.#folder, name: recordingName });
     } catch (error) {
       closeSync(this.#folder);
-      throw error;
+      const { code, message, hint } = coded(error);
+      fail(code, `cannot record to "${path}/${recordingName}": ${message}`, {
+        ...(hint !== undefined && { hint }),
+        cause: error,
+      });
     }
   }
 
@@ -45,11 +50,13 @@ export class Recorder {
           continue;
         }
         const { draft } = result;
+        if (draft.type === "process.exit") {
+          const { status, signal } = draft;
+          this.#ending = signal > 0 ? { status, signal } : { status };
+          // Before the record: who reads that it has ended finds everybody told.
+          onEnding(this.#ending);
+        }
         this.#recording.push(draft);
-        if (draft.type !== "process.exit") continue;
-        const { status, signal } = draft;
-        this.#ending = signal > 0 ? { status, signal } : { status };
-        onEnding(this.#ending);
       }
     }
   }

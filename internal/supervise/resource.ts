@@ -5,15 +5,18 @@
 import { closeSync, lstatSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { coded } from "../abi/mod.ts";
-import { type FileOwner, openBeneath, readBeneath, replaceFile, throughFolder } from "../os/mod.ts";
+import { type FileOwner, openBeneath, readBeneath, throughFolder } from "../os/mod.ts";
 import { makeFolders } from "../session-log/mod.ts";
 import type { Tree } from "../tree/mod.ts";
+import type { Ending } from "./recorder.ts";
+import { writeSmallFile } from "./small-file.ts";
 import type { TerminalState } from "./types.ts";
 
 /** One of the small files. Past it the resource is not shown. */
 export const resourceFileBytesMax = 256 * 1024;
 
-const SIGKILL = 9;
+/** Of what was ended before anybody could write down how. */
+export const killed: Ending = { status: 137, signal: 9 };
 
 const smallFiles = ["meta.json", "state", "status", "owner", "cwd"] as const;
 type SmallFile = (typeof smallFiles)[number];
@@ -80,10 +83,17 @@ export class Resource {
     const before = smallFiles.map((name) => [name, existed ? this.read(name) : undefined] as const);
     const undo = () => {
       if (!existed) return this.#remove();
-      for (const [name, text] of before) {
-        if (text === undefined) this.#drop(name);
-        else this.#write(name, text);
-      }
+      const failures = before.flatMap(([name, text]) => {
+        try {
+          if (text === undefined) this.#drop(name);
+          else this.#write(name, text);
+          return [];
+        } catch (error) {
+          // One that cannot be put back keeps none of the others from it.
+          return [error];
+        }
+      });
+      if (failures.length > 0) throw failures[0];
     };
     try {
       this.#drop("status");
@@ -135,12 +145,19 @@ export class Resource {
     this.setState("lost");
   }
 
-  /** All of it was killed before anybody could write down how it ended. */
-  killed(at: string): void {
-    this.#write("status", `${128 + SIGKILL}\n`);
+  /** For a launch that could not write it down itself. */
+  ended(at: string, { status, signal }: Ending): void {
+    try {
+      this.#write("status", `${status}\n`);
+    } catch (error) {
+      // No room to say how: it is as if nobody knew.
+      if (coded(error).code !== "ENOSPC") throw error;
+      this.lost(at);
+      return;
+    }
     const meta = this.meta();
     if (meta !== undefined) {
-      const ended = { ...meta, ended_at: at, signal: SIGKILL };
+      const ended = { ...meta, ended_at: at, signal: signal ?? null };
       this.#write("meta.json", `${JSON.stringify(ended)}\n`);
     }
     this.setState("exited");
@@ -172,8 +189,7 @@ export class Resource {
   #write(name: SmallFile, text: string): void {
     const folder = this.#open();
     try {
-      const owner = process.getuid?.() === 0 ? this.#owner : undefined;
-      replaceFile(folder, name, text, { mode: 0o600, owner, durable: false });
+      writeSmallFile(folder, name, text, process.getuid?.() === 0 ? this.#owner : undefined);
     } finally {
       closeSync(folder);
     }
@@ -190,26 +206,30 @@ export class Resource {
     }
   }
 
-  /** The folder of a terminal that never was, and those above it that hold nothing now. */
+  /**
+   * The folder of a terminal that never was, and those above it that hold nothing now. Each by its
+   * parent's descriptor: what the owner puts in the place of one leads nowhere else.
+   */
   #remove(): void {
-    const session = dirname(dirname(this.#path));
-    const parent = openBeneath(this.#tree.folder, dirname(session), "folder");
+    const path = dirname(dirname(this.#path));
+    const opened: number[] = [];
+    const open = (parent: number, name: string) => {
+      opened.push(openBeneath(parent, name, "folder"));
+      return opened.at(-1) as number;
+    };
     try {
-      const at = throughFolder(parent, basename(session));
-      const folder = openBeneath(parent, `${basename(session)}/terminal`, "folder");
-      try {
-        const main = throughFolder(folder, "main");
-        if (lstatSync(main, { throwIfNoEntry: false })?.isDirectory()) {
-          rmSync(main, { recursive: true });
-        }
-      } finally {
-        closeSync(folder);
+      const sessions = open(this.#tree.folder, dirname(path));
+      const session = open(sessions, basename(path));
+      const main = throughFolder(open(session, "terminal"), "main");
+      if (lstatSync(main, { throwIfNoEntry: false })?.isDirectory()) {
+        rmSync(main, { recursive: true });
       }
-      for (const empty of [`${at}/terminal`, at]) rmdirSync(empty);
+      rmdirSync(throughFolder(session, "terminal"));
+      rmdirSync(throughFolder(sessions, basename(path)));
     } catch (error) {
       if (!["ENOTEMPTY", "ENOENT"].includes(coded(error).code)) throw error;
     } finally {
-      closeSync(parent);
+      for (const fd of opened) closeSync(fd);
     }
   }
 }

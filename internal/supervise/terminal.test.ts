@@ -35,12 +35,13 @@ class SlowSupervisor implements Supervisor {
 
 let kept: Map<string, Receipt>;
 let written: string[];
+let told: unknown[];
 
 function partsWith(supervisor: Supervisor): TerminalParts {
   const resource = {
     ...{ state: () => "ready", cwd: () => "/workspace", folder: "/f", setState() {} },
     ...{ setUnit: (unit: string) => written.push(unit) },
-    ...{ lost() {}, killed() {} },
+    ...{ lost: () => told.push("lost"), ended: (_at: string, end: unknown) => told.push(end) },
   };
   const parts = {
     receipts: {
@@ -56,6 +57,7 @@ function partsWith(supervisor: Supervisor): TerminalParts {
 beforeEach(() => {
   kept = new Map();
   written = [];
+  told = [];
 });
 
 const plan = {} as TerminalPlan;
@@ -96,6 +98,23 @@ test("a supervisor that answers after the terminal's end writes no receipt and n
   await launched;
   expect(kept.size).toBe(0);
   expect(written).toEqual([]);
+});
+
+describe("a terminal whose launch could not write down how it ended", () => {
+  const own = { pid: process.pid, startTime: "1" };
+  const ready = { ...fresh, launch: own, root: own, init: own, ready: true };
+
+  test.each([
+    [{ type: "ended", status: 129, signal: 1 } as const, { status: 129, signal: 1 }],
+    [undefined, { status: 137, signal: 9 }],
+  ])("is written down as the launch said, %j, also after a stop", async (said, ending) => {
+    const terminal = new Terminal(ready, partsWith(new SlowSupervisor()));
+    const listener = terminal.take("again", { stamp: own, say() {}, cut() {} });
+    if (typeof listener === "string") throw new Error(listener);
+    if (said !== undefined) listener.says(said);
+    await terminal.stop();
+    expect(told).toMatchObject([ending]);
+  });
 });
 
 describe("a terminal whose program has ended", () => {

@@ -4,11 +4,13 @@
 import { rmSync } from "node:fs";
 import { CodedError, coded, fail } from "../abi/mod.ts";
 import { encodeTerminalPlan, type TerminalPlan } from "../launch/mod.ts";
-import { type ProcessStamp, processFacts } from "../os/mod.ts";
+import type { ProcessStamp } from "../os/mod.ts";
 import type { Receipt } from "../receipt/mod.ts";
 import { keyOf, livingFacts } from "./facts.ts";
 import type { LaunchListener, LaunchPeer } from "./launch-server.ts";
-import { goneWithin, isChild, isSame, living } from "./processes.ts";
+import { goneWithin, isChild, isSame, living, stampOf } from "./processes.ts";
+import type { Ending } from "./recorder.ts";
+import { killed } from "./resource.ts";
 import { servedTerminal } from "./served-terminal.ts";
 import type { TerminalParts } from "./terminal-parts.ts";
 import type { ReadyTerminal, Supervised, TerminalFacts } from "./types.ts";
@@ -25,6 +27,8 @@ export class Terminal {
   receipt: Receipt;
   /** Its program has ended: nobody is to be told any more that it runs. */
   isEnding = false;
+  /** How, by its launch's last word. */
+  #ending: Ending | undefined;
   /** Settles when the terminal is ready, or has ended by itself before it was: "ended". */
   readonly risen = Promise.withResolvers<"ready" | "ended">();
   /** Resolves when nothing of it is left. */
@@ -90,10 +94,9 @@ export class Terminal {
   #started({ pid, unit, invocation }: Supervised): void {
     // It was quicker to end than its supervisor to answer, and a receipt would be of nothing.
     if (this.#over) return;
-    const facts = { ...(unit && { unit }), ...(invocation && { invocation }) };
-    const launch = pid === undefined ? undefined : processFacts(pid);
-    if (launch === undefined || this.receipt.launch !== undefined) this.#record(facts);
-    else this.#record({ ...facts, launch: { pid: launch.pid, startTime: launch.startTime } });
+    const launch = this.receipt.launch ?? stampOf(pid);
+    const named = { ...(unit && { unit }), ...(invocation && { invocation }) };
+    this.#record({ ...named, ...(launch && { launch }) });
     if (unit !== undefined) this.#parts.resource.setUnit(unit);
   }
 
@@ -136,6 +139,7 @@ export class Terminal {
           return;
         case "ended":
           this.isEnding = true;
+          this.#ending = message;
           this.risen.resolve("ended");
           return;
         case "failed":
@@ -210,8 +214,7 @@ export class Terminal {
   }
 
   async #stop(): Promise<void> {
-    const { supervisor } = this.#parts;
-    const launching = this.#launching;
+    const [{ supervisor }, launching] = [this.#parts, this.#launching];
     this.risen.reject(new CodedError("ECANCELED", "the terminal was stopped while it started"));
     await supervisor.stop(this.receipt);
     if (launching !== undefined) {
@@ -232,12 +235,10 @@ export class Terminal {
   async abandon(undo: () => void): Promise<void> {
     this.#abandoned = true;
     this.#stopping ??= this.#parts.supervisor.stop(this.receipt);
-    try {
-      await this.#stopping;
-    } finally {
+    await this.#stopping.finally(() => {
       this.#attempt(undo);
-      await this.#clean();
-    }
+      return this.#clean();
+    });
   }
 
   /** Nothing of it lives: what is left is put away, and how it ended is known or it is lost. */
@@ -253,8 +254,9 @@ export class Terminal {
   #endedAs(): string | undefined {
     const { resource, now } = this.#parts;
     if (resource.state() === "exited") return "exited";
-    // A stop that had to kill the launch too; nobody else was there to write it down.
-    if (this.#stopping !== undefined) resource.killed(now().toISOString());
+    // A stop that had to kill the launch too: nobody else was there to say how it ended.
+    const ending = this.#ending ?? (this.#stopping && killed);
+    if (ending !== undefined) resource.ended(now().toISOString(), ending);
     else resource.lost(now().toISOString());
     return resource.state();
   }

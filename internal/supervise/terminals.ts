@@ -96,9 +96,22 @@ class Service {
     const key = keyOf(objectName("agent", request.agent), sessionName(request.session));
     const going = this.#starting.get(key);
     if (going !== undefined) return going;
-    const begun = this.#start(request, key).finally(() => this.#starting.delete(key));
+    const begun = this.#start(request, key)
+      .catch((error) => this.#explain(error))
+      .finally(() => this.#starting.delete(key));
     this.#starting.set(key, begun);
     return begun;
+  }
+
+  /** The kernel does not say which of the disks is full. */
+  #explain(error: unknown): never {
+    const { code, message } = coded(error);
+    if (code !== "ENOSPC") throw error;
+    const { tree, places } = this.#options;
+    return fail(code, `cannot start the terminal: ${message}`, {
+      hint: `make room for "${tree.source}" or "${places.runtime}"`,
+      cause: error,
+    });
   }
 
   async #start(request: StartTerminal, key: string): Promise<TerminalFacts> {

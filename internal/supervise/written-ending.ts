@@ -1,15 +1,15 @@
 // Writes down how a terminal ended, as its owner, also when no server is there to be told.
 
 import { closeSync } from "node:fs";
-import { openPath, readBeneath, replaceFile } from "../os/mod.ts";
+import { openPath, readBeneath } from "../os/mod.ts";
 import type { Ending } from "./recorder.ts";
 import { resourceFileBytesMax, type TerminalMeta } from "./resource.ts";
+import { writeSmallFile } from "./small-file.ts";
 
 /** `status` comes before `state`: whoever reads that it has exited finds with what. */
 export function writeEnding(resource: string, { status, signal }: Ending, at: Date): void {
   const folder = openPath(resource, "folder");
-  const write = (name: string, text: string) =>
-    replaceFile(folder, name, text, { mode: 0o600, durable: false });
+  const write = (name: string, text: string) => writeSmallFile(folder, name, text);
   try {
     write("status", `${status}\n`);
     const bytes = readBeneath(folder, "meta.json", resourceFileBytesMax);

@@ -212,3 +212,20 @@ describe("a record stream", () => {
     closeSync(writing);
   });
 });
+
+test.each(["mkfifo", "mkdir", "ln -s /etc/passwd"])(
+  "a log is neither continued nor cut where `%s` has made something else of its name",
+  (command) => {
+    const place = mkdtempSync(join(tmpdir(), "recording-"));
+    const folder = openPath(place, "folder");
+    try {
+      Bun.spawnSync(["/bin/sh", "-c", `${command} ${place}/log`]);
+      expect(() => openRecording({ folder, name: "log" })).toThrow(
+        /no regular file|Is a directory|symbolic links/,
+      );
+    } finally {
+      closeSync(folder);
+      rmSync(place, { recursive: true });
+    }
+  },
+);

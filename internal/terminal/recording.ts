@@ -3,7 +3,8 @@
 // that was cut in its middle is continued behind its last whole line. Nothing here fails the
 // terminal: what cannot be written is counted, and told as a gap as soon as it can be.
 
-import { closeSync, ftruncateSync, renameSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, renameSync } from "node:fs";
+import { fail } from "../abi/mod.ts";
 import { openBeneath, throughFolder, writeAll } from "../os/mod.ts";
 import { encodeRecord, type TerminalDraft } from "../terminal-wire/mod.ts";
 import { recordingBytesMax } from "./limits.ts";
@@ -46,7 +47,7 @@ class SegmentedLog implements Recording {
     this.#folder = options.folder;
     this.#name = options.name;
     this.#bytesMax = options.bytesMax ?? recordingBytesMax;
-    this.#fd = openBeneath(this.#folder, this.#name, "append");
+    this.#fd = openLog(this.#folder, this.#name);
     const { bytes, seq } = lastRecord(this.#fd);
     ftruncateSync(this.#fd, bytes);
     this.#bytes = bytes;
@@ -160,4 +161,12 @@ function withSegment<T>(folder: number, name: string, absent: T, use: (fd: numbe
   } finally {
     closeSync(fd);
   }
+}
+
+/** Whatever else has the name is nothing to be cut or continued. */
+function openLog(folder: number, name: string): number {
+  const fd = openBeneath(folder, name, "append");
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return fail("EEXIST", "it is no regular file", { hint: "move it away" });
 }

@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
 import {
+  ask,
   folderOf,
   listed,
   receiptOf,
@@ -120,6 +121,24 @@ test(
         if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
       }
     }
+  },
+  slowMs,
+);
+
+test(
+  "a recording that cannot be kept is named, with what is in its way, and nothing is started",
+  async () => {
+    await start(world, { session: "recorded", command });
+    await stop(world, "recorded");
+    const path = join(folderOf(world, "recorded"), "events.jsonl");
+    rmSync(path);
+    Bun.spawnSync(["mkfifo", path]);
+    if (isRoot) chownSync(path, world.uid, world.uid);
+    const [answer] = await ask(world, { op: "start", session: "recorded" });
+    const message = `cannot record to "${path}": it is no regular file; move it away`;
+    expect(answer).toMatchObject({ type: "error", code: "EEXIST", message });
+    expect(await listed(world)).toEqual([]);
+    expect(await stop(world, "recorded")).toMatchObject({ state: "exited" });
   },
   slowMs,
 );
