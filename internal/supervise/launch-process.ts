@@ -111,9 +111,9 @@ async function run(terminal: RunningTerminal, around: Surroundings): Promise<voi
   const said = tail.read(terminal.stderr);
   const end = new Ended(resource);
   // The sandbox takes its time to go; that the program has ended is known, and told, before.
-  const recorded = recorder.keep(terminal.stdout, (ending) => {
-    void link.say({ type: "ending" });
-    end.write(ending);
+  const recorded = recorder.keep(terminal.stdout, {
+    isOver: () => void link.say({ type: "ending" }),
+    isRecorded: (ending) => end.write(ending),
   });
   const ended = Promise.withResolvers<"ended">();
   void terminal.exited.then(() => ended.resolve("ended"));

@@ -15,6 +15,12 @@ export interface Ending {
   readonly signal?: number;
 }
 
+/** Who is told that the child has ended: whoever reads it anywhere finds the one before told. */
+export interface HearsEnding {
+  isOver(): void;
+  isRecorded(ending: Ending): void;
+}
+
 export class Recorder {
   readonly #folder: number;
   readonly #recording: Recording;
@@ -40,23 +46,22 @@ export class Recorder {
     return this.#ending;
   }
 
-  /** Resolves at the end of the stream. `onEnding` is called once its child is said to have ended. */
-  async keep(stream: AsyncIterable<Uint8Array>, onEnding: (ending: Ending) => void): Promise<void> {
+  /** Resolves at the end of the stream. */
+  async keep(stream: AsyncIterable<Uint8Array>, hears: HearsEnding): Promise<void> {
     const decoder = new DraftDecoder();
     for await (const bytes of stream) {
       for (const result of decoder.push(bytes)) {
         if (!result.ok) {
           this.#recording.push({ type: "gap", at: Date.now(), bytes: 0, reason: "damaged" });
-          continue;
-        }
-        const { draft } = result;
-        if (draft.type === "process.exit") {
-          const { status, signal } = draft;
+        } else if (result.draft.type === "process.exit") {
+          const { status, signal } = result.draft;
           this.#ending = signal > 0 ? { status, signal } : { status };
-          // Before the record: who reads that it has ended finds everybody told.
-          onEnding(this.#ending);
+          hears.isOver();
+          this.#recording.push(result.draft);
+          hears.isRecorded(this.#ending);
+        } else {
+          this.#recording.push(result.draft);
         }
-        this.#recording.push(draft);
       }
     }
   }

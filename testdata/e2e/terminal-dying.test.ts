@@ -64,7 +64,7 @@ describe("a terminal whose program has ended", () => {
     async () => {
       await dying("listed");
       expect(await listed(world)).toEqual([]);
-      expect(fileOf(world, "state", "listed")).toBe("exited");
+      await until("its state", () => fileOf(world, "state", "listed") === "exited");
       expect(fileOf(world, "status", "listed")).toBe("5");
       expect(await stop(world, "listed")).toMatchObject({ state: "exited", status: 5 });
     },

@@ -149,6 +149,8 @@ describe("a terminal that was started", () => {
     const [first] = await listed(world);
     const more = await Promise.all([start(world), start(world, { command: sh("false") })]);
     expect(more).toEqual([first, first] as never);
+    // A busy machine may not have come to it yet.
+    await until("its program", () => sleepers(world, "600").length > 0);
     expect(sleepers(world, "600")).toHaveLength(1);
   });
 
