@@ -10,6 +10,7 @@ import { answerTimes } from "./capability.ts";
 import { decodeRatio } from "./decode.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
+import { servedCall } from "./served.ts";
 import { startRatios } from "./start.ts";
 import { stepRatios } from "./step.ts";
 import { terminalResults } from "./terminal.ts";
@@ -38,6 +39,7 @@ try {
   await choose("debug/script");
   for (const result of await toolCallRatios(world)) within = print(result) && within;
   for (const result of await answerTimes(world)) within = print(result) && within;
+  within = print(await servedCall()) && within;
   for (const result of await terminalResults()) within = print(result) && within;
 } finally {
   await world.destroy();
