@@ -8,6 +8,7 @@ import {
   fstatSync,
   fsyncSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   unlinkSync,
 } from "node:fs";
@@ -49,7 +50,8 @@ export function writeCandidates(
   const directory = openFolder(folder, dryRun);
   if (directory === undefined) return candidates.map(({ object }) => ({ object, what: "written" }));
   try {
-    const outcomes = candidates.map((one) => outcomeOf(directory, one, force));
+    const there = new Set(readdirSync(throughFolder(directory, ".")));
+    const outcomes = candidates.map((one) => outcomeOf(directory, there, one, force));
     const fresh = candidates.filter((_, index) => outcomes[index]?.what === "written");
     if (!dryRun && fresh.length > 0)
       publish(
@@ -78,8 +80,15 @@ function openFolder(folder: string, dryRun: boolean): number | undefined {
   }
 }
 
-function outcomeOf(directory: number, { object, files }: Candidate, force: boolean): Outcome {
-  const states = files.map((file) => ({ file, state: stateOf(directory, file) }));
+function outcomeOf(
+  directory: number,
+  there: ReadonlySet<string>,
+  { object, files }: Candidate,
+  force: boolean,
+): Outcome {
+  const states = files.map((file) => {
+    return { file, state: there.has(file.name) ? stateOf(directory, file) : "none" };
+  });
   const other = states.find(({ state }) => state === "other");
   if (other !== undefined && !force) {
     const why = `${quoted(other.file.name)} says something else, --force replaces it`;
@@ -89,15 +98,12 @@ function outcomeOf(directory: number, { object, files }: Candidate, force: boole
   return { object, what: same ? "unchanged" : "written" };
 }
 
-function stateOf(
-  directory: number,
-  { name, text, mode }: CandidateFile,
-): "same" | "other" | "none" {
+function stateOf(directory: number, { name, text, mode }: CandidateFile): "same" | "other" {
   let fd: number;
   try {
     fd = openBeneath(directory, name, "read");
-  } catch (error) {
-    if (coded(error).code === "ENOENT") return "none";
+  } catch {
+    // A symlink, or what cannot be read: it is not what would be written.
     return "other";
   }
   try {

@@ -1,6 +1,6 @@
-// `ctxmcp project --diff`: what a server says now against what was projected. The definition file says
-// what the server said then; without it the manifest still tells description and input schema, and the
-// executable whether anything else changed.
+// `ctxmcp project --diff`: what a server says now against what was projected. Of a tool with an output
+// schema there is a file with the definition as it was; the manifest tells description and input schema,
+// and the executable whether anything else changed.
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -23,6 +23,13 @@ interface Difference {
   readonly what: "changed" | "new" | "gone" | "cannot be projected now";
   /** Fields that changed, with how. */
   readonly fields: readonly { readonly field: string; readonly diff?: string }[];
+}
+
+/** Where the definition of a tool with an output schema is kept, beside its manifest. */
+export const definitionName = (object: string): string => `${object}.definition.json`;
+
+export function hasOutputSchema({ definition }: Projected): boolean {
+  return (JSON.parse(definition) as Members)["outputSchema"] !== undefined;
 }
 
 /** Files of a projection that are read. Past it EMSGSIZE; larger ones are none of ours. */
@@ -110,7 +117,8 @@ function changed(out: string, tool: Projected): Difference[] {
     add("description", textIn(controls["description"]), tool.description);
     add("input schema", pretty(schemaIn(controls["schema"])), pretty(sorted(tool.schema)));
     const known = fields.length > 0 || pinned(out, tool.object) === digest(tool.definition);
-    if (!known) fields.push({ field: "output schema" });
+    // A description can change in what its control does not hold, such as white space at its end.
+    if (!known) fields.push({ field: hasOutputSchema(tool) ? "output schema" : "description" });
   }
   return fields.length === 0 ? [] : [{ object: tool.object, what: "changed", fields }];
 }
@@ -125,7 +133,7 @@ function pinned(out: string, object: string): string | undefined {
 
 /** What was said then, if it is still what the executable pins. */
 function definitionOf(out: string, object: string): Members | undefined {
-  const text = readText(join(out, `${object}.definition.json`))?.trimEnd();
+  const text = readText(join(out, definitionName(object)))?.trimEnd();
   if (text === undefined || digest(text) !== pinned(out, object)) return undefined;
   const value: unknown = JSON.parse(text);
   return isMembers(value) ? value : undefined;

@@ -57,9 +57,9 @@ Example:
 export const projectHelp = `Usage: ctxmcp project --config FILE --server NAME --runtime-config PATH --out DIR [OPTION...]
 
 Writes two files for each tool of an MCP server into DIR: SERVER.TOOL.manifest.json and SERVER.TOOL,
-the executable that it is about; and SERVER.TOOL.definition.json, what the server says about the tool,
-for --diff. Nothing is installed and nothing is granted. A tool whose name or
-schema cannot be an object's is skipped, and the summary says why.
+the executable that it is about; of a tool with an output schema also SERVER.TOOL.definition.json, for
+--diff. Nothing is installed and nothing is granted. A tool whose name or schema cannot be an object's
+is skipped, and the summary says why.
 
 Options:
   --runtime-config PATH

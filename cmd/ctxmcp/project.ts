@@ -13,7 +13,7 @@ import {
   secretLooking,
 } from "../../internal/mcp-tool/mod.ts";
 import { type Candidate, type Outcome, writeCandidates } from "./candidate-files.ts";
-import { differences } from "./difference.ts";
+import { definitionName, differences, hasOutputSchema } from "./difference.ts";
 import { projectHelp } from "./help.ts";
 import { needed, noWords, serverOptions, sharedFlags } from "./options.ts";
 import { type Connected, withServer } from "./with-server.ts";
@@ -69,15 +69,19 @@ export async function run(argv: readonly string[]): Promise<number> {
 function candidate(tool: Projected, serverVersion: string): Candidate {
   const executable = objectText(tool.object, sha256(tool.definition));
   const manifest = manifestText({ tool, serverVersion, sha256: sha256(executable) });
-  return {
-    object: tool.object,
-    // The manifest last: what it names is there by then.
-    files: [
-      { name: `${tool.object}.definition.json`, text: `${tool.definition}\n`, mode: 0o644 },
-      { name: tool.object, text: executable, mode: 0o755 },
-      { name: manifestName(tool.object), text: manifest, mode: 0o644 },
-    ],
+  // The manifest last: what it names is there by then.
+  const files = [
+    { name: tool.object, text: executable, mode: 0o755 },
+    { name: manifestName(tool.object), text: manifest, mode: 0o644 },
+  ];
+  // All else that is pinned stands in the manifest.
+  if (!hasOutputSchema(tool)) return { object: tool.object, files };
+  const definition = {
+    name: definitionName(tool.object),
+    text: `${tool.definition}\n`,
+    mode: 0o644,
   };
+  return { object: tool.object, files: [definition, ...files] };
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
