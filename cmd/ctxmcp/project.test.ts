@@ -122,6 +122,9 @@ here("warns of values that look like secrets, and copies none", async () => {
   const { err } = await project(named, folder);
   expect(err).toContain('warning: env.API_TOKEN of server "s" in ');
   expect(err).not.toContain("hunter22");
+  const elsewhere = server("plain", [], { cwd: "${HOME}" });
+  const warned = `warning: cwd of server "s" in "${elsewhere[1]}" uses HOME: `;
+  expect((await project(elsewhere, out())).err).toStartWith(warned);
   for (const name of readdirSync(folder)) {
     expect(readFileSync(join(folder, name), "utf8")).not.toContain("hunter22");
   }

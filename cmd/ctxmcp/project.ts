@@ -11,6 +11,7 @@ import {
   projectTools,
   type Skipped,
   secretLooking,
+  variablesOf,
 } from "../../internal/mcp-tool/mod.ts";
 import { type Candidate, type Outcome, writeCandidates } from "./candidate-files.ts";
 import { definitionName, differences, hasOutputSchema } from "./difference.ts";
@@ -91,6 +92,11 @@ function warnOfSecrets({ name, entry }: Connected, config: string): void {
     const place = `${field} of server "${name}" in "${config}"`;
     note(`warning: ${place} looks like a secret, and who reads the file reads it`);
     note("  hint: name a variable there and keep the secret with ctx auth login");
+  }
+  for (const { name: variable, field, fallback } of variablesOf(entry)) {
+    if (field.startsWith("env.") || fallback !== undefined) continue;
+    const place = `${field} of server "${name}" in "${config}"`;
+    note(`warning: ${place} uses ${variable}: an agent's server gets stored values in env alone`);
   }
 }
 

@@ -3,6 +3,7 @@
 
 import agent from "../../docs/man/ctx.agent.md" with { type: "text" };
 import coreutils from "../../docs/man/ctx.coreutils.md" with { type: "text" };
+import mcp from "../../docs/man/ctx.mcp.md" with { type: "text" };
 import model from "../../docs/man/ctx.model.md" with { type: "text" };
 import provider from "../../docs/man/ctx.provider.md" with { type: "text" };
 import rootAbi from "../../docs/man/ctx.root-abi.md" with { type: "text" };
@@ -21,6 +22,7 @@ export interface ManualFile {
 export const manualTopics: ReadonlyMap<string, string> = new Map([
   ["agent", agent],
   ["tool", tool],
+  ["mcp", mcp],
   ["model", model],
   ["coreutils", coreutils],
   ["root-abi", rootAbi],
