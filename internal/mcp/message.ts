@@ -23,6 +23,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A line is one message, or a list of them (batches were in MCP 2025-03-26). */
 export function readMessages(line: Uint8Array): readonly Incoming[] {
+  if (!mayBeMessage(line)) return [noise];
   let value: unknown;
   try {
     value = JSON.parse(decoder.decode(line));
@@ -31,6 +32,15 @@ export function readMessages(line: Uint8Array): readonly Incoming[] {
   }
   if (!Array.isArray(value)) return [readMessage(value)];
   return value.length === 0 ? [noise] : value.map(readMessage);
+}
+
+/** Whether it begins as one does, after white space: a log line need not fail as JSON first. */
+function mayBeMessage(line: Uint8Array): boolean {
+  for (const byte of line) {
+    if (byte === 0x20 || byte === 0x09 || byte === 0x0d) continue;
+    return byte === 0x7b || byte === 0x5b;
+  }
+  return false;
 }
 
 function readMessage(value: unknown): Incoming {

@@ -21,6 +21,9 @@ export interface ProcessEvents {
   gone(why: CodedError): void;
 }
 
+/** How long reading goes on before others have their turn, in milliseconds. */
+const turnMs = 5;
+
 export class ServerProcess {
   readonly ended: Promise<void>;
   /** How long it may take to end by itself; longer once it may have something to finish. */
@@ -97,11 +100,13 @@ export class ServerProcess {
       await Bun.sleep(lastOutputMs);
       await reader.cancel().catch(() => {});
     });
+    const turn = new Turn();
     let fits = true;
     try {
       while (fits && !this.isGone) {
         const { done, value } = await reader.read();
         if (done) break;
+        await turn.over();
         fits = cutter.push(value, (line) => {
           if (!this.isGone) this.events.line(line);
         });
@@ -162,16 +167,32 @@ function spawnServer(options: OpenOptions, label: string): Bun.Subprocess<"pipe"
   }
 }
 
+/**
+ * A pipe that always has more never lets a timer come: reading goes on without leaving the microtasks.
+ * So every few milliseconds everybody else has a turn, or no bound in time would hold.
+ */
+class Turn {
+  private begun = performance.now();
+
+  async over(): Promise<void> {
+    if (performance.now() - this.begun < turnMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.begun = performance.now();
+  }
+}
+
 /** Drains standard error whatever happens, so that the server never waits for a reader. */
 async function readLog(
   stream: ReadableStream<Uint8Array>,
   onLog: OpenOptions["onLog"],
 ): Promise<void> {
   const decoder = new TextDecoder();
+  const turn = new Turn();
   let line = new Uint8Array(logLineBytesMax);
   let length = 0;
   try {
     for await (const chunk of stream) {
+      await turn.over();
       if (!onLog) continue;
       for (let start = 0; start < chunk.length; ) {
         const end = chunk.indexOf(0x0a, start);
