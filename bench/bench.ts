@@ -8,6 +8,7 @@ import { dist, World } from "../testdata/e2e/world.ts";
 import { startModelServer } from "../testdata/model-server/server.ts";
 import { answerTimes } from "./capability.ts";
 import { decodeRatio } from "./decode.ts";
+import { mcpResults } from "./mcp.ts";
 import { print } from "./measure.ts";
 import { toolCallRatios } from "./sandbox.ts";
 import { servedCall } from "./served.ts";
@@ -41,6 +42,7 @@ try {
   for (const result of await answerTimes(world)) within = print(result) && within;
   within = print(await servedCall()) && within;
   for (const result of await terminalResults()) within = print(result) && within;
+  for (const result of await mcpResults()) within = print(result) && within;
 } finally {
   await world.destroy();
   await model.stop();

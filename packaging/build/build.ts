@@ -54,6 +54,14 @@ function commitName(): string {
   return head.stdout.toString().trim() + (changed.stdout.length > 0 ? "-changed" : "");
 }
 
+/**
+ * A program that runs its code once and then waits for another gains nothing from a compiler but the
+ * pages that the compiler takes: a tenth of its memory and a fifth of its time.
+ */
+const jitPolicies: Readonly<Record<string, { readonly jitPolicy: number }>> = {
+  ctxmcp: { jitPolicy: 10 },
+};
+
 /** One program that does not compile keeps none of the others from being built. */
 async function buildAll(names: readonly string[], commit: string): Promise<string[]> {
   const failures: string[] = [];
@@ -65,7 +73,10 @@ async function buildAll(names: readonly string[], commit: string): Promise<strin
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         const begun = performance.now();
         const target = join(dist, name);
-        const job = { top, base, commit, entry: `cmd/${name}/main.ts`, scratch, target };
+        const job = {
+          ...{ top, base, commit, entry: `cmd/${name}/main.ts`, scratch, target },
+          ...jitPolicies[name],
+        };
         try {
           await compile(job);
           report(name, performance.now() - begun);

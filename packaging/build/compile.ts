@@ -14,6 +14,8 @@ export interface CompileJob {
   readonly scratch: string;
   /** Where the finished program appears, in one step. */
   readonly target: string;
+  /** How much hotter than usual code has to be before it is compiled to machine code. */
+  readonly jitPolicy?: number;
 }
 
 const options = [
@@ -37,7 +39,8 @@ export async function compile(job: CompileJob): Promise<void> {
   const metafile = join(job.scratch, `${name}.meta.json`);
   const entry = await withFlatParts(job, name);
   const base = `--compile-executable-path=${job.base}`;
-  await bundle(job, metafile, [...options, base, `--outfile=${outfile}`, entry]);
+  const policy = job.jitPolicy === undefined ? [] : [`--compile-jit-policy=${job.jitPolicy}`];
+  await bundle(job, metafile, [...options, ...policy, base, `--outfile=${outfile}`, entry]);
   // The map is inside the program as well; the copy beside it would only be litter in dist/.
   rmSync(`${outfile}.map`, { force: true });
   renameSync(outfile, job.target);

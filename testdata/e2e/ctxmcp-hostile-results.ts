@@ -1,0 +1,150 @@
+// What `ctxmcp call` makes of results of every kind and size.
+
+import { closing, echo, failed } from "./ctxmcp-hostile-calls.ts";
+import type { Row } from "./ctxmcp-hostile-row.ts";
+
+/** Kinds of results that are tried each time; the others are as good as covered by their mapping's test. */
+const often = [
+  ...["text", "text-surrogate", "texts-many", "image", "image-odd-type", "image-large", "link"],
+  ...["resource-blob", "mixed", "unknown-type", "type-prototype", "meta", "is-error"],
+  ...["content-missing", "structured-alone", "structured-keys"],
+];
+
+/** One text or the beginning of it. */
+const result = (kind: string, out: RegExp, more: Partial<Row> = {}): Row => ({
+  ...{ script: "result", args: [kind], call: echo, out, long: !often.includes(kind) },
+  ...more,
+});
+
+const promised = (kind: string, out: RegExp, more: Partial<Row> = {}): Row => ({
+  ...{ script: "result-with-schema", args: [kind], call: echo, out },
+  ...more,
+});
+
+export const resultRows: readonly Row[] = [
+  result("text", /^hello\n$/),
+  result("text-empty", /^\n?$/),
+  result("text-controls", /^a.*red/),
+  result("text-unicode", /^ä 漢 😀 \u202e e\u0301\n$/),
+  result("text-surrogate", /^a\ufffdb\n$/),
+  result("texts", /^part 0\npart 1\npart 2\n$/),
+  result("texts-many", /^(?:x\n)+/, { MiB: 160 }),
+  result("none", /^\n?$/),
+  result("image", /^\[image, image\/png, 70 bytes/),
+  result("image-empty", /^\[image, image\/png, 0 bytes/),
+  result("image-not-base64", /not valid base64/),
+  result("image-without-data", /^\[image, image\/png/),
+  result("image-odd-type", /^\[image, "\.\.\/\.\.\/\.\.\/etc\/cron\.d\/x\\n", 70 bytes/),
+  result("image-large", /^\[image, image\/png, 8388612 bytes/, { MiB: 192 }),
+  result("images-many", /^\[image, image\/png, 70 bytes/),
+  result("audio", /^\[audio, audio\/wav, 24 bytes/),
+  result("link", /^\[resource file:\/\/\/etc\/passwd\] passwd, Users, All of them, text\/plain\n$/),
+  result("resource-text", /^\[resource demo:\/\/\/1\]\nin\n$/),
+  result("resource-blob", /^\[resource demo:\/\/\/2, image\/png, 70 bytes/),
+  result("resource-empty", /resource/),
+  result("resource-missing", /resource/),
+  result("annotations", /^for you\n$/),
+  result("mixed", /^see\n\[image, image\/png, 70 bytes.*\]\nend\n$/),
+  result("unknown-type", /hologram[\s\S]*known\n$/),
+  result("type-missing", /without a type.*which\?/),
+  result("type-prototype", /__proto__[\s\S]*constructor/),
+  result("part-null", /null\nafter\n$/),
+  result("part-text", /bare text/),
+  result("text-number", /7/),
+  result("meta", /^with meta\n$/),
+  result("meta-inside", /^with meta\n$/),
+  result("is-error", /^it failed\n$/, { exit: 1 }),
+  result("is-error-silent", /^\n?$/, { exit: 1 }),
+  result("is-error-text", /^odd\n$/),
+  result("content-missing", /^\n?$/),
+  result("content-text", /bare/),
+  result("content-object", /^x\n$/),
+  {
+    script: "result",
+    args: ["result-null"],
+    long: true,
+    call: echo,
+    code: "EIO",
+    says: failed("the result in its reply is no object"),
+  },
+  {
+    script: "result",
+    args: ["result-text"],
+    call: echo,
+    code: "EIO",
+    says: failed("the result in its reply is no object"),
+  },
+  {
+    script: "result",
+    args: ["result-list"],
+    long: true,
+    call: echo,
+    code: "EIO",
+    says: failed("the result in its reply is no object"),
+  },
+  result("structured", /^\{"n": 1\}\n$/),
+  result("structured-alone", /^\{"n":1\}\n$/),
+  result("structured-list", /^list\n\[1,2\]\n$/),
+  result("structured-keys", /^keys\n.*"n":1/),
+  result("unknown-fields", /^more\n$/),
+  promised("kept", /^1\n\{"n":1\}\n$/),
+  promised(
+    "wrong-type",
+    /^kept text\n\{"n":"one"\}\n\[the result does not fit the tool's output schema: \/n must be integer\]\n$/,
+  ),
+  promised("missing-key", /^kept text\n\{\}\n\[the result does not fit/),
+  promised(
+    "missing",
+    /^kept text\n\[the result does not fit the tool's output schema: there is no structured content\]\n$/,
+  ),
+  promised("missing-in-error", /^it failed\n$/, { exit: 1 }),
+  promised("wrong-in-error", /^it failed\n/, { exit: 1 }),
+  ...["broken", "ref-loop", "text"].map((kind) => ({
+    ...{ script: "output-schema", args: [kind], call: echo, long: kind !== "ref-loop" },
+    out: /^kept text\n\{"n":1\}\n\[the result does not fit the tool's output schema: the output schema/,
+  })),
+  {
+    script: "output-schema",
+    args: ["draft-07"],
+    long: true,
+    call: echo,
+    out: /^kept text\n\{"n":1\}\n$/,
+  },
+  { script: "output-schema", args: ["slow"], call: echo, out: /^kept text\n/ },
+  {
+    script: "result-large",
+    args: ["7"],
+    long: true,
+    call: echo,
+    out: /^0123456789abcdef/,
+    MiB: 160,
+  },
+  { script: "result-large", args: ["15"], call: echo, out: /^0123456789abcdef/, MiB: 224 },
+  {
+    script: "result-large",
+    args: ["20"],
+    call: echo,
+    code: "EMSGSIZE",
+    says: /a line longer than/,
+    MiB: 160,
+    seconds: closing,
+  },
+  {
+    script: "no-newline",
+    args: ["100", "call"],
+    long: true,
+    call: echo,
+    code: "EMSGSIZE",
+    MiB: 160,
+    seconds: closing,
+  },
+  { script: "result-not-utf8", call: echo, out: /^a\ufffd+\(\ufffd+b\n$/ },
+  {
+    script: "result-deep",
+    call: echo,
+    code: "EIO",
+    says: failed("its reply nests deeper than 256 levels"),
+    MiB: 128,
+  },
+  { script: "result-with-keys-of-the-prototype", call: echo, out: /^clean\n$/ },
+];
