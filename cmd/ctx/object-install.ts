@@ -65,7 +65,7 @@ export async function run(args: Arguments): Promise<number> {
       checked.close();
     }
     const served = done.class === "agent" && (await tellServer(places, done.name));
-    report(args, done, served, await missingOf(args, context, done));
+    report(args, done, served, await useOf(args, context, done));
   }
   return 0;
 }
@@ -76,18 +76,24 @@ function userOf({ tree }: Context): number {
   return uid === 0 ? (treeOwner(tree.source)?.uid ?? uid) : uid;
 }
 
-/** What is missing before the object can be used; for a tool, by one agent. */
-async function missingOf(
+interface Use {
+  /** What is allowed at once, by policy lines that are there or that an agent's manifest has. */
+  readonly may: readonly string[];
+  readonly missing: readonly MissingLine[];
+}
+
+/** By whom and for what the object can be used now, and what is missing; for a tool, by one agent. */
+async function useOf(
   args: Arguments,
   { tree, places }: Context,
   { class: kind, object, name }: Installed,
-): Promise<readonly MissingLine[]> {
+): Promise<Use> {
   const agents = agentNames(tree);
   const wanted = args.text("agent") ?? (process.env["CTX_AGENT"] || "coder");
   const agent = kind === "agent" ? name : wanted;
   if (!agents.includes(agent)) {
     if (args.text("agent") !== undefined) note(`agent "${agent}" does not exist`);
-    return anybodysLines(object, name);
+    return { may: [], missing: anybodysLines(object, name) };
   }
   const controls = loadAgent(tree, agent);
   const server = await serverIdentity(places);
@@ -96,7 +102,17 @@ async function missingOf(
     kind === "agent"
       ? [...toolRulings(input), ...modelRulings(input)]
       : [rule(input, { object: { class: "tool", name }, permission: "execute" })];
-  return missingLines(rulings, args.text("source"));
+  const may = rulings.filter(({ verdict }) => verdict.allowed).map((one) => one.object);
+  const missing = missingLines(rulings, args.text("source"));
+  return { may: kind === "agent" ? [...may, ...ownLines(controls)] : may, missing };
+}
+
+/** What an agent's own policy decides alone, so that its line is all that it takes. */
+function ownLines({ policy, label }: ReturnType<typeof loadAgent>): string[] {
+  return policy.lines
+    .filter(({ subject, object }) => subject === label.type && object.class !== "tool")
+    .filter(({ object }) => object.class !== "model")
+    .map(({ object, permission }) => `${object.class}:${object.name} ${permission}`);
 }
 
 /** With no agent to ask about: the two lines, as they are written for any. */
@@ -109,24 +125,22 @@ function anybodysLines(object: string, name: string): MissingLine[] {
   }));
 }
 
-function report(
-  args: Arguments,
-  done: Installed,
-  served: boolean,
-  missing: readonly MissingLine[],
-): void {
+function report(args: Arguments, done: Installed, served: boolean, { may, missing }: Use): void {
   const { object, receipt, kept } = done;
   if (args.flag("json")) {
-    printJson({ object, installed: true, receipt, kept, served, missing });
+    printJson({ object, installed: true, receipt, kept, served, may, missing });
     return;
   }
   print(`${receipt.previous === undefined ? "installed" : "replaced"} ${titleOf(object, receipt)}`);
   printReceipt(receipt);
   if (kept.length > 0) print(`  kept        ${kept.join(" ")}, as they were`);
+  const isAgent = done.class === "agent" && may.length > 0;
+  if (isAgent) print(`  may do      ${may.join(", ")}, by policy lines that are there`);
+  const granted = `nothing${isAgent ? " else" : ""} was granted`;
   if (missing.length === 0) {
-    print("nothing was granted, and no line is missing");
+    print(`${granted}, and no line is missing`);
     return;
   }
-  print("nothing was granted; whoever wants it used adds these lines:");
+  print(`${granted}; whoever wants it used adds these lines:`);
   printMissing(missing);
 }

@@ -34,7 +34,11 @@ export function run(args: Arguments): number {
     if (words[0] !== undefined) fail("EINVAL", `audit takes no ${JSON.stringify(words[0])}`);
     const found = auditResidue(tree);
     if (args.flag("json")) for (const one of found) printJson(one);
-    else for (const { path, dev, ino, what } of found) print(`${path} ${dev} ${ino}  ${what}`);
+    else {
+      for (const { path, dev, ino, what, changed_at } of found) {
+        print(`${path} ${dev} ${ino}  ${what} (${ageOf(changed_at)})`);
+      }
+    }
     if (!args.flag("json") && found.length === 0) print("no residue");
     return 0;
   }
@@ -53,4 +57,18 @@ export function run(args: Arguments): number {
   if (args.flag("json")) printJson({ removed: true, ...removed });
   else print(`removed ${removed.path}`);
   return 0;
+}
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+] as const;
+
+/** "3 days ago", by the largest unit of which there is one. */
+function ageOf(time: string): string {
+  const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(time)) / 1000));
+  const [unit, size] = units.find(([, length]) => seconds >= length) ?? ["second", 1];
+  const count = Math.floor(seconds / size);
+  return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
 }

@@ -25,18 +25,18 @@ export const spec: CommandSpec = {
 export async function run(args: Arguments): Promise<number> {
   const { tree, places } = openContext(args);
   const plan = planUninstall(tree, args.need("object"));
-  const { object, receipt, removes } = plan;
+  const { object, receipt, removes, added } = plan;
   const removed = args.flag("yes");
   if (removed) {
     uninstallObject(tree, object);
     if (plan.class === "agent") await tellServer(places, plan.name);
   }
   if (args.flag("json")) {
-    printJson({ object, removed, removes, receipt });
+    printJson({ object, removed, removes, added, receipt });
     return 0;
   }
   print(`${removed ? "removed" : "would remove"} ${titleOf(object, receipt)}`);
-  for (const path of removes) print(`  ${path}`);
+  for (const path of removes) print(`  ${path}${added.includes(path) ? "  (added since)" : ""}`);
   if (!removed) print("nothing was removed; --yes does it");
   return 0;
 }

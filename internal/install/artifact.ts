@@ -7,6 +7,7 @@ import { posix } from "node:path";
 import { CodedError, coded, fail, type Place, productVersion, quoted } from "../abi/mod.ts";
 import { isCompatible, type Manifest, manifestBytesMax, parseManifest } from "../manifest/mod.ts";
 import { openBeneath, openPath, readWhole, writeAll } from "../os/mod.ts";
+import { runsObjectRunner } from "../tree/mod.ts";
 
 /** Bytes of an object's executable, more than twice a compiled Bun program. Past it EMSGSIZE. */
 export const executableBytesMax = 256 * 1024 * 1024;
@@ -47,7 +48,7 @@ export function checkManifest(path: string, version: string = productVersion): C
         const reason = `${quoted(manifest.executable.path)} has the digest ${sha256}`;
         refuseField(manifest, "executable.sha256", reason);
       }
-      const definition = definitionOf(fd);
+      const definition = definitionOf(fd, manifest);
       return { manifest, sha256: digestOf(bytes), fd, definition, close: () => closeSync(fd) };
     } catch (error) {
       closeSync(fd);
@@ -172,11 +173,17 @@ function judgeExecutable(fd: number, manifest: Manifest) {
   return digestFile(fd);
 }
 
-function definitionOf(fd: number): string | undefined {
+/** The common runner asks the server for a tool with a locator, and has to know for which. */
+function definitionOf(fd: number, manifest: Manifest): string | undefined {
   const head = new Uint8Array(headBytes);
   const count = readSync(fd, head, 0, head.length, 0);
   const text = new TextDecoder().decode(head.subarray(0, count));
-  return /^# mcp-definition: sha256:([0-9a-f]{64})$/m.exec(text)?.[1];
+  const found = /^# mcp-definition: sha256:([0-9a-f]{64})$/m.exec(text)?.[1];
+  const isServed = manifest.controls.has("mcp") && runsObjectRunner(text);
+  if (found !== undefined || !isServed) return found;
+  const reason =
+    "its executable has no line # mcp-definition: sha256:…, as ctxmcp project writes it";
+  return refuseField(manifest, "controls.mcp", reason);
 }
 
 function refusalOf(what: string, path: string, error: unknown, place?: Place): CodedError {

@@ -54,6 +54,15 @@ describe("checkManifest()", () => {
     expect(of(`#!/ctx/bin/ctx exec\n#${line}`)).toBeUndefined();
   });
 
+  test("wants it of the common runner with a locator, which could ask for nothing without", () => {
+    const controls = { mcp: { transport: "stdio", config: "/w/m.json", server: "a", tool: "b" } };
+    const of = (executable: string) => writeCandidate(work, { executable, controls });
+    expect(refused(of("#!/ctx/bin/ctx exec\n"))).toContain(
+      'field "controls.mcp": its executable has no line # mcp-definition: sha256:…',
+    );
+    expect(check(of("#!/bin/sh\n")).definition).toBeUndefined();
+  });
+
   test("refuses another digest, another version of this product and what is not there", () => {
     const path = writeCandidate(work);
     writeFileSync(program(), "#!/bin/sh\necho other\n");

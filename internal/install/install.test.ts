@@ -95,7 +95,7 @@ describe("installObject()", () => {
     expect(loadTool(stage.tree, `/ctx/home/${uid}/tool`, "box.open").name).toBe("box.open");
     expect(readInstallReceipt(stage.tree, object)).toEqual(receipt);
     expect(refusedUnchanged(() => install({}, { tier: "user", uid: 4242 }))).toContain(
-      'ENOENT cannot work in "home/4242/tool"',
+      "ENOENT uid 4242 has no home in this tree",
     );
   });
 
@@ -111,10 +111,48 @@ describe("installObject()", () => {
     expect(refusedUnchanged(() => install({ class: "agent" }, { tier: "user" }))).toContain(
       'EINVAL agent "box.open" cannot be installed in the user tier',
     );
-    const foreign = { class: "agent", name: "other", controls: { owner: "4242" } } as const;
-    expect(refusedUnchanged(() => install(foreign))).toContain("EINVAL owner");
-    const lost = { class: "agent", name: "other", controls: { model: ["no/such"] } } as const;
+    const controls = { label: "other_t", model: ["no/such"] };
+    const lost = { class: "agent", name: "other", controls } as const;
     expect(refusedUnchanged(() => install(lost))).toContain("ENOENT ");
+  });
+
+  test("makes the tool folder of a home that has none", () => {
+    mkdirSync(at("home/4242"));
+    install({}, { tier: "user", uid: 4242 });
+    const facts = (path: string) => lstatSync(at(path));
+    expect(facts("home/4242/tool").mode & 0o777).toBe(0o755);
+    expect(facts("home/4242/tool").uid).toBe(facts("home/4242").uid);
+    rmSync(at("home/4242/tool"), { recursive: true });
+    symlinkSync(stage.work, at("home/4242/tool"));
+    expect(refusedUnchanged(() => install({}, { tier: "user", uid: 4242 }))).toContain(
+      "EACCES cannot work in",
+    );
+  });
+
+  test("lets no manifest say as whom its agent runs, or with whose policy lines", () => {
+    const { uid, gid } = stage.made.owner;
+    const agent = (controls: Record<string, unknown>) =>
+      ({ class: "agent", name: "other", controls }) as const;
+    for (const controls of [
+      { owner: "4242" },
+      { uid: "0" },
+      { uid: "4242" },
+      { gid: "0" },
+      { groups: [27] },
+      { label: "coder_t" },
+      { label: "other_u:agent_r:coder_t:s0" },
+    ]) {
+      const [name] = Object.keys(controls);
+      const said = refusedUnchanged(() => install(agent(controls)));
+      expect(said).toMatch(/^EINVAL .* line \d+, column \d+: /);
+      expect(said).toContain(`: field "controls.${name}": `);
+    }
+    install(agent({ owner: `${uid}`, uid: `${uid}`, gid: `${gid}`, groups: [] }));
+    // Its own second version has its own label.
+    install(agent({}), { replace: true });
+    expect(refusedUnchanged(() => install({ class: "agent", name: "third" }))).toContain(
+      '"boxer_t" is the type of agent "other"',
+    );
   });
 
   test("takes no name that is taken, by an object or by what is there alone", () => {

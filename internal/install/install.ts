@@ -26,7 +26,16 @@ import {
   stagedExecutable,
   stagingName,
 } from "./staged.ts";
-import { checkSource, type ObjectPlace, ownerOf, placeFor, withFolder } from "./target.ts";
+import {
+  bare,
+  checkSource,
+  ensureUserFolder,
+  type ObjectPlace,
+  ownerOf,
+  placeFor,
+  rightsHint,
+  withFolder,
+} from "./target.ts";
 
 export interface InstallOptions extends ControlContext {
   readonly checked: CheckedManifest;
@@ -56,6 +65,7 @@ export function installObject(options: InstallOptions): Installed {
   checkSource(tree);
   const place = placeFor(manifest.class, manifest.name, tier, uid);
   const controls = newControls(options, manifest);
+  if (tier === "user") ensureUserFolder(tree, uid);
   return withFolder(tree, place.folder, (folder) => {
     undoCutReplace(folder, place);
     if (!replace) checkFree(folder, place);
@@ -182,8 +192,12 @@ function checkFree(folder: number, { object, folder: above, name }: ObjectPlace)
   });
 }
 
-function installRefusal({ object }: ObjectPlace, error: unknown): CodedError {
+function installRefusal({ object, folder }: ObjectPlace, error: unknown): CodedError {
   if (error instanceof CodedError) return error;
   const { code, message } = coded(error);
-  return new CodedError(code, `cannot install ${quoted(object)}: ${message}`, { cause: error });
+  const hint = rightsHint(code, folder);
+  return new CodedError(code, `cannot install ${quoted(object)}: ${bare(message)}`, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }

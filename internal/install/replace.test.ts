@@ -120,7 +120,15 @@ describe("uninstallObject()", () => {
     const before = [...snapshot(stage.made.source).keys()];
     stage.install();
     writeFileSync(at("tool/box.open.d/notes"), "mine");
-    const { removes, receipt } = planUninstall(stage.tree, "/ctx/tool/box.open");
+    writeFileSync(at("tool/box.open.d/hooks/pre.d/look"), "mine");
+    writeFileSync(at("tool/box.open.d/log"), "{}\n");
+    const plan = planUninstall(stage.tree, "/ctx/tool/box.open");
+    const { removes, receipt } = plan;
+    expect(plan.added).toEqual([
+      "tool/box.open.d/hooks/pre.d/look",
+      "tool/box.open.d/log",
+      "tool/box.open.d/notes",
+    ]);
     const added = [...snapshot(stage.made.source).keys()].filter((name) => !before.includes(name));
     expect(removes.map((path) => path.replace(/\/$/, "")).sort()).toEqual(added.sort());
     expect(removes[0]).toBe("tool/box.open");
@@ -131,6 +139,7 @@ describe("uninstallObject()", () => {
 
   test("removes from a home", () => {
     const { object } = stage.install({}, { tier: "user" });
+    expect(planUninstall(stage.tree, object).added).toEqual([]);
     uninstallObject(stage.tree, object);
     expect(existsSync(at(`${object}.d`))).toBe(false);
   });

@@ -173,6 +173,7 @@ describe("auditResidue() and cleanupResidue()", () => {
     symlinkSync("/etc/passwd", at(`${path}/inner/link`));
     mkdirSync(at(`home/${stage.made.owner.uid}/tool/.x.0123456789ab.install`));
     const [home, found] = auditResidue(stage.tree);
+    expect(found?.changed_at).toBe(lstatSync(at(path)).ctime.toISOString());
     expect([home?.path, found?.path]).toEqual([
       `home/${stage.made.owner.uid}/tool/.x.0123456789ab.install`,
       path,

@@ -2,10 +2,10 @@
 // entry at a time is removed when it is named by path, device and inode, so that nothing which took
 // its place meanwhile is.
 
-import { closeSync, fsyncSync, readdirSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { coded, fail, isObjectName, quoted } from "../abi/mod.ts";
-import { openBeneath, renameNoReplace } from "../os/mod.ts";
+import { openBeneath, renameNoReplace, throughFolder } from "../os/mod.ts";
 import type { Tree } from "../tree/mod.ts";
 import { receiptName } from "./receipt.ts";
 import { cutReplace, undoCutReplace } from "./replace.ts";
@@ -25,6 +25,8 @@ export interface Residue extends FileIdentity {
   readonly path: string;
   /** A person's words for what it is. */
   readonly what: string;
+  /** When it was last changed: RFC 3339, UTC. */
+  readonly changed_at: string;
 }
 
 /** All residue of the tree, sorted by path. What the caller may not look into is passed over. */
@@ -120,7 +122,19 @@ function installFolders(tree: Tree): string[] {
   }
 }
 
+type Undated = Omit<Residue, "changed_at">;
+
 function residueOf(folder: number, relative: string): Residue[] {
+  return undatedResidue(folder, relative).flatMap((found) => {
+    const facts = lstatSync(throughFolder(folder, found.path.slice(relative.length + 1)), {
+      throwIfNoEntry: false,
+    });
+    // A run that is at work may have taken it away meanwhile.
+    return facts === undefined ? [] : [{ ...found, changed_at: facts.ctime.toISOString() }];
+  });
+}
+
+function undatedResidue(folder: number, relative: string): Undated[] {
   const names = readdirSync(`/proc/self/fd/${folder}`).sort();
   return names.flatMap((entry) => {
     const identity = identityAt(folder, entry);
@@ -150,7 +164,7 @@ interface Controls {
   readonly identity: FileIdentity;
 }
 
-function residueOfControls(folder: number, controls: Controls, isObject: boolean): Residue[] {
+function residueOfControls(folder: number, controls: Controls, isObject: boolean): Undated[] {
   const { path, entry, identity } = controls;
   const waiting = identityBelow(folder, entry, stagedExecutable);
   if (isObject) {

@@ -2,9 +2,17 @@
 // held by a lock while something is made or removed in it. Never a view: that is another's picture
 // of a tree, and what is done there would not last or not be what was meant.
 
-import { closeSync, fstatSync, readFileSync } from "node:fs";
+import {
+  closeSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+} from "node:fs";
 import { CodedError, coded, fail, objectName, quoted } from "../abi/mod.ts";
-import { openBeneath, tryLock } from "../os/mod.ts";
+import { openBeneath, throughFolder, tryLock } from "../os/mod.ts";
 import { type Tree, treeOwner, viewToSource } from "../tree/mod.ts";
 import type { InstallTier, ObjectClass } from "./receipt.ts";
 
@@ -82,6 +90,38 @@ export function isFuseMount(mountinfo: string, id: string): boolean {
   return type === "fuse" || type === "fuseblk" || type.startsWith("fuse.");
 }
 
+/** Makes the tool folder of a home that has none. ENOENT without the home, which is the tree's to give. */
+export function ensureUserFolder(tree: Tree, uid: number): void {
+  const home = openHome(tree, uid);
+  try {
+    if (lstatSync(throughFolder(home, "tool"), { throwIfNoEntry: false }) !== undefined) return;
+    mkdirSync(throughFolder(home, "tool"), { mode: 0o755 });
+    const made = openBeneath(home, "tool", "folder");
+    try {
+      const owner = ownerOf(home);
+      if (owner) fchownSync(made, owner.uid, owner.gid);
+      fsyncSync(home);
+    } finally {
+      closeSync(made);
+    }
+  } catch (error) {
+    throw folderRefusal(`home/${uid}`, error);
+  } finally {
+    closeSync(home);
+  }
+}
+
+function openHome(tree: Tree, uid: number): number {
+  try {
+    return openBeneath(tree.folder, `home/${uid}`, "folder");
+  } catch (error) {
+    if (coded(error).code !== "ENOENT") throw folderRefusal(`home/${uid}`, error);
+    return fail("ENOENT", `uid ${uid} has no home in this tree`, {
+      hint: `whoever keeps the tree makes one: install -d -o ${uid} "${tree.source}/home/${uid}"`,
+    });
+  }
+}
+
 /** Runs `work` in the folder while no other command installs or removes something there. */
 export function withFolder<T>(tree: Tree, relative: string, work: (folder: number) => T): T {
   let folder: number;
@@ -116,14 +156,26 @@ function folderRefusal(relative: string, error: unknown): CodedError {
   if (error instanceof CodedError) return error;
   const { code, message } = coded(error);
   const thrown = (error as NodeJS.ErrnoException).code;
-  const reason =
-    thrown === "ELOOP" ? "a symlink is on its way, and none is followed here" : message;
-  const hint =
-    code === "EACCES" && thrown !== "ELOOP" ? { hint: "run it as the owner of the folder" } : {};
+  const isLink = thrown === "ELOOP";
+  const reason = isLink ? "a symlink is on its way, and none is followed here" : bare(message);
+  const hint = isLink ? undefined : rightsHint(code, relative);
+  const detail = hint === undefined ? {} : { hint };
   return new CodedError(code, `cannot work in ${quoted(relative)}: ${reason}`, {
     cause: error,
-    ...hint,
+    ...detail,
   });
+}
+
+/** Without the call and the paths that node says after it, which are descriptors here. */
+export function bare(message: string): string {
+  return message.replace(/, [a-z]+(?: '.*')?$/s, "");
+}
+
+/** What somebody can do who may not write there. */
+export function rightsHint(code: string, folder: string): string | undefined {
+  if (code !== "EACCES") return undefined;
+  const own = folder === "tool" ? ", or say --tier user for a tool of your own" : "";
+  return `run it as the owner of the folder${own}`;
 }
 
 /** New objects belong to whom their folder belongs. Undefined when they do so anyway. */

@@ -4,10 +4,11 @@
 
 import { closeSync, fsyncSync } from "node:fs";
 import { fail, quoted } from "../abi/mod.ts";
-import { openBeneath, renameNoReplace } from "../os/mod.ts";
+import { controlNames } from "../control/mod.ts";
+import { openBeneath, renameNoReplace, statBeneath } from "../os/mod.ts";
 import type { Tree } from "../tree/mod.ts";
 import { inspectObject, managedObject } from "./managed.ts";
-import type { InstallReceipt } from "./receipt.ts";
+import { type InstallReceipt, receiptName } from "./receipt.ts";
 import { undoCutReplace } from "./replace.ts";
 import {
   type FileIdentity,
@@ -23,6 +24,8 @@ export interface UninstallPlan extends ObjectPlace {
   readonly receipt: InstallReceipt;
   /** Paths in the tree in the order in which they go; folders end in a slash. */
   readonly removes: readonly string[];
+  /** Those of them that no installation made, and the log when something is in it. */
+  readonly added: readonly string[];
 }
 
 /** What `uninstallObject` would do, and why it would not: EACCES, ENOENT, EINVAL. Writes nothing. */
@@ -41,10 +44,27 @@ export function planUninstall(tree: Tree, path: string): UninstallPlan {
   }
   const folder = openBeneath(tree.folder, place.folder, "folder");
   try {
-    const inside = listTree(folder, `${name}.d`).map((below) => `${object}.d/${below}`);
-    return { ...place, receipt, removes: [object, ...inside, `${object}.d/`] };
+    const inside = listTree(folder, `${name}.d`);
+    const made = [...controlNames(place.class), ...madeBeside];
+    const hasLog = (statBeneathOf(folder, `${name}.d/log`)?.size ?? 0) > 0;
+    const foreign = inside.filter((below) => !made.includes(below) || (below === "log" && hasLog));
+    const below = (names: readonly string[]) => names.map((one) => `${object}.d/${one}`);
+    const removes = [object, ...below(inside), `${object}.d/`];
+    return { ...place, receipt, removes, added: below(foreign) };
   } finally {
     closeSync(folder);
+  }
+}
+
+/** What an installation makes in a folder of controls beside them. */
+const madeBeside = [receiptName, "hooks/", "hooks/pre.d/", "hooks/post.d/"];
+
+/** Undefined for what is not there, or not to be looked at. */
+function statBeneathOf(folder: number, relative: string) {
+  try {
+    return statBeneath(folder, relative);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 // The door of the tree: where it is, what is in it, and making one.
 
-export { agentText, isModelAgent, loadAgent } from "./agent.ts";
+export { agentText, isModelAgent, loadAgent, runsObjectRunner } from "./agent.ts";
 export { type AgentChange, applyChange, planChange, refuseDescription } from "./agent-change.ts";
 export {
   type AgentDescription,

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   accessSync,
+  chownSync,
   constants,
   existsSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   watch,
   writeFileSync,
@@ -246,8 +248,21 @@ test("a user installs for himself, in either tier of his own tree, and uses it",
     if (!isRoot) return console.log("SKIP another's tree: it takes a second user");
     const other = ["ctx", "object", "install", path, "--source", world.source];
     const refused = await own.run(other);
-    expect([refused.exit, refused.stderr]).toEqual([13, expect.stringContaining("[EACCES]")]);
+    expect(refused.exit).toBe(13);
+    expect(refused.stderr).toStartWith('ctx: cannot install "tool/my.tool": permission denied [EA');
+    expect(refused.stderr).toContain("or say --tier user for a tool of your own");
     expect(existsSync(at("tool/my.tool"))).toBe(false);
+    // His own tier there is his home, once the tree has one for him.
+    const homeless = await own.run([...other, "--tier", "user"]);
+    expect([homeless.exit, homeless.stderr]).toEqual([
+      1,
+      expect.stringContaining(`uid ${own.uid} has no home in this tree`),
+    ]);
+    mkdirSync(at(`home/${own.uid}`));
+    chownSync(at(`home/${own.uid}`), own.uid, own.uid);
+    expect((await own.run([...other, "--tier", "user"])).exit).toBe(0);
+    const made = statSync(at(`home/${own.uid}/tool/my.tool`));
+    expect([made.uid, made.gid, made.mode & 0o777]).toEqual([own.uid, own.uid, 0o755]);
   } finally {
     await own.destroy();
   }

@@ -156,6 +156,14 @@ describe("ctx object", () => {
     const agent = { class: "agent", name: "boxer", executable: "#!/bin/sh\nexit 0\n" } as const;
     const said = await done("object", "install", write(agent));
     expect(said).toContain("installed agent/boxer 1.0.0, system tier\n");
+    const policy = ["allow sly_t network:default connect", "allow sly_t model:debug/echo use"];
+    const sly = { ...agent, name: "sly", controls: { label: "sly_t", policy } };
+    expect(await done("object", "install", write(sly))).toContain(
+      "\n  may do      model:debug/echo, network:default connect, by policy lines that are there\n" +
+        "nothing else was granted; whoever wants it used adds these lines:\n",
+    );
+    const posing = { ...sly, name: "posing", controls: { label: "coder_t" } };
+    expect(await refused(2, "object", "install", write(posing))).toContain("of agent");
     expect(await done("agent", "list")).toContain("boxer");
     expect(await refused(2, "object", "install", write(agent), "--tier", "user")).toContain("tier");
     expect(await refused(2, "object", "install", write(), "--tier", "root")).toContain('"root"');
