@@ -139,7 +139,8 @@ function groupTakes(group: number, signal: number): boolean {
   }
 }
 
-function within(ms: number, promise: Promise<unknown>): Promise<unknown> {
+/** Settles with the promise, and after `ms` milliseconds at the latest. */
+export function within(ms: number, promise: Promise<unknown>): Promise<unknown> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));

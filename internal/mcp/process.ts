@@ -11,7 +11,7 @@ import {
   serverLineBytesMax,
 } from "./bounds.ts";
 import { LineCutter } from "./lines.ts";
-import { endProcess, noteServer } from "./process-end.ts";
+import { endProcess, noteServer, within } from "./process-end.ts";
 import type { OpenOptions } from "./types.ts";
 
 export interface ProcessEvents {
@@ -36,6 +36,8 @@ export class ServerProcess {
   private writing = false;
   private isGone = false;
   private readonly finish: () => void;
+  /** Settles when its standard error has been read to the end. */
+  private readonly log: Promise<void>;
 
   /** Throws ENOENT or EACCES for a program that cannot be started. */
   constructor(options: OpenOptions, events: ProcessEvents) {
@@ -47,7 +49,7 @@ export class ServerProcess {
     this.ended = promise;
     this.finish = resolve;
     void this.readOutput();
-    void readLog(this.child.stderr, options.onLog);
+    this.log = readLog(this.child.stderr, options.onLog);
   }
 
   /** Queues a line. A server that does not read what it is sent is let go. */
@@ -72,8 +74,14 @@ export class ServerProcess {
     this.isGone = true;
     this.waiting.length = 0;
     this.events.gone(why);
-    void endProcess(this.child, this.graceMs).then(this.finish, this.finish);
+    void this.end().then(this.finish, this.finish);
     return this.ended;
+  }
+
+  /** Its last words are why it ended, so they are waited for; not for what it left the pipe to. */
+  private async end(): Promise<void> {
+    await endProcess(this.child, this.graceMs);
+    await within(lastOutputMs, this.log);
   }
 
   private async writeWaiting(): Promise<void> {

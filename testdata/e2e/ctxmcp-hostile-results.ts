@@ -25,7 +25,7 @@ export const resultRows: readonly Row[] = [
   result("text", /^hello\n$/),
   result("text-empty", /^\n?$/),
   result("text-controls", /^a.*red/),
-  result("text-unicode", /^ä 漢 😀 \u202e e\u0301\n$/),
+  result("text-unicode", /^ä 漢 😀 \\u202e e\u0301\n$/),
   result("text-surrogate", /^a\ufffdb\n$/),
   result("texts", /^part 0\npart 1\npart 2\n$/),
   result("texts-many", /^(?:x\n)+/, { MiB: 160 }),

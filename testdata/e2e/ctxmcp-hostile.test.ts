@@ -26,7 +26,7 @@ const long = process.env["CTX_LONG"] === "1";
 const parallel = 4;
 
 /** A machine on which everything runs at once is slow; what hangs takes longer than this as well. */
-const slackSeconds = 12;
+const slackSeconds = 25;
 
 /** With nothing but the list of a decent server `ctxmcp` takes about 60. */
 const usualMiB = 100;
