@@ -107,7 +107,8 @@ export function shown(world: World, session = "default"): string {
 
 /** Looks until it is so; whatever is waited for is named when it never comes. */
 export async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
-  const end = performance.now() + 15_000;
+  // A busy machine is slow and not wrong.
+  const end = performance.now() + 40_000;
   for (;;) {
     const found = look();
     if (found !== undefined && found !== false) return found;

@@ -184,7 +184,8 @@ describe("a person's tool", () => {
     person.type("\x1a");
     await seen(/Stopped +sleep 77/);
     person.type("fg\r");
-    await seen(/sleep 77/);
+    // It is named before it has the terminal, and until then an interrupt is not its own.
+    await until("it is in front", () => running(world, /^sleep 77$/).some(isInFront));
     person.type("\x03");
     await seen(/\$ /);
     person.type("stty -echo -icanon; echo $PATH; exit 3\r");
@@ -198,6 +199,13 @@ describe("a person's tool", () => {
     expect(await called("shell.exec", "stty -g < /dev/pts/0")).toEqual(asleep);
   });
 });
+
+/** Whether the process's group is the one that its terminal's keys reach, and it is not stopped. */
+function isInFront(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const [state, , group, , , front] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return state !== "T" && group === front;
+}
 
 const runs = (command: string) => running(world, new RegExp(`^${command}$`)).length > 0;
 
