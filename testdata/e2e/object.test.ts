@@ -101,11 +101,34 @@ describe("ctx object", () => {
       'ctx: "tool/box.open" exists already [EEXIST]',
     );
     await world.serve();
-    expect(await called()).toContain("EACCES");
-    await done("append", "agent/coder.d/policy", line);
-    expect(await called()).toContain("EACCES");
-    await done("append", "tool/box.open.d/policy", line);
+    const missing = (file: string) => `no line of ${file} says: ${line}`;
+    const [agents, tools] = ["agent/coder.d/policy", "tool/box.open.d/policy"] as const;
+    const listed = async () => {
+      const said = await done("agent", "tools", "coder");
+      return said.split("\n").find((one) => one.startsWith("box.open "));
+    };
+    expect(await called()).toContain(missing(agents));
+    expect(await listed()).toEndWith(
+      `refused  agent_policy: ${missing(agents)}; object_policy: ${missing(tools)}`,
+    );
+    const explained = await ctx("policy", "explain", "coder", "tool:box.open", "execute");
+    expect(explained.exit).toBe(13);
+    for (const file of [agents, tools]) {
+      expect(explained.stdout).toContain(`to allow it, ${file} needs the line\n`);
+    }
+    const before = readFileSync(at(agents), "utf8");
+    await done("append", agents, line);
+    expect(await called()).toContain(missing(tools));
+    await done("append", tools, line);
     expect(await called()).toContain("opened with");
+    expect(await listed()).toEndWith("allowed  through tsh");
+    writeFileSync(at(agents), before);
+    expect(await called()).toContain(missing(agents));
+    await done("append", agents, line);
+    expect(await called()).toContain("opened with");
+    writeFileSync(at(tools), "");
+    expect(await called()).toContain(missing(tools));
+    await done("append", tools, line);
     expect(await done("object", "install", write({ name: "box.shut" }))).toContain(
       "nothing was granted",
     );
