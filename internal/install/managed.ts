@@ -92,7 +92,11 @@ export function executableFault(
     return thrown === "ELOOP" ? "it is a symlink" : coded(error).message;
   }
   try {
-    if (!sameFile(identityOf(fd), executable)) return "it is another file";
+    const found = identityOf(fd);
+    if (!sameFile(found, executable)) {
+      const words = ({ dev, ino }: FileIdentity) => `device ${dev}, inode ${ino}`;
+      return `it is another file, of ${words(found)} and not of ${words(executable)}`;
+    }
     return digestFile(fd).sha256 === executable.sha256 ? undefined : "its content has changed";
   } catch (error) {
     return coded(error).message;
