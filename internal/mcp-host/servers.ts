@@ -6,6 +6,7 @@ import { acceptedDefinition } from "../install/mod.ts";
 import {
   type LaunchIo,
   type LaunchRequest,
+  OutputWindow,
   refusalOf,
   refuseChangedCall,
   viewDigest,
@@ -34,13 +35,14 @@ export class Servers implements ToolServers {
 
   async call(request: LaunchRequest, io: LaunchIo): Promise<ServedOutcome> {
     try {
+      // A run that is over may have had this call on its way: its server would be ended by nobody.
+      if (io.signal.aborted) fail("ECANCELED", "stopped: cancelled");
       refuseChangedCall(this.#options.launcher, request);
       const definition = this.#accepted(request);
       return await this.#of(request).call(request, definition, io);
     } catch (error) {
       const { code, message } = refusalOf(error);
-      const said = { code, output: message, dropped: 0, exit: undefined, newGit: [], kept: [] };
-      return { status: "error", ...said };
+      return { status: "error", code, exit: undefined, newGit: [], kept: [], ...bounded(message) };
     }
   }
 
@@ -86,6 +88,13 @@ export class Servers implements ToolServers {
     this.#ending.add(ending);
     return ending.finally(() => this.#ending.delete(ending));
   }
+}
+
+/** What an agent's configuration has makes up messages too: they are no longer than any output. */
+function bounded(message: string): { readonly output: string; readonly dropped: number } {
+  const window = new OutputWindow();
+  window.push(new TextEncoder().encode(message));
+  return { output: window.text(), dropped: window.dropped };
 }
 
 /** By the agent's controls, which stay the same object while nothing of them changes. */
