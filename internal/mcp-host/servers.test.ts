@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { toolOutputBytesMax } from "../abi/mod.ts";
 import type { LaunchIo } from "../launch/mod.ts";
 import { writeServerSecret } from "../secret/mod.ts";
 import { callRequest, FakeLauncher, type FakePeer } from "./fake-service.ts";
@@ -201,20 +200,6 @@ describe("a run's server", () => {
     await servers.over("run-1");
     expect(await servers.call(callRequest(), io({ signal }))).toMatchObject({ code: "ECANCELED" });
     expect(fake.started.length).toBe(0);
-  });
-
-  test("that cannot be opened says so in no more text than an output may have", async () => {
-    const long = "x".repeat(toolOutputBytesMax);
-    started(async (peer) => {
-      await peer.next();
-      const variable = { name: "UNSET", field: `env.${long}`, optional: false };
-      const entry = { command: "/usr/bin/server", args: [], env: {} };
-      peer.say({ kind: "entry", entry, variables: [variable] });
-    });
-    const { code, output, dropped } = await servers.call(callRequest(), io());
-    expect(code).toBe("EINVAL");
-    expect(dropped).toBeGreaterThan(0);
-    expect(output.length).toBeLessThan(toolOutputBytesMax + 100);
   });
 
   test("that cannot be opened says why, and nothing of it stays", async () => {

@@ -6,7 +6,6 @@ import { acceptedDefinition } from "../install/mod.ts";
 import {
   type LaunchIo,
   type LaunchRequest,
-  OutputWindow,
   refusalOf,
   refuseChangedCall,
   viewDigest,
@@ -42,7 +41,9 @@ export class Servers implements ToolServers {
       return await this.#of(request).call(request, definition, io);
     } catch (error) {
       const { code, message } = refusalOf(error);
-      return { status: "error", code, exit: undefined, newGit: [], kept: [], ...bounded(message) };
+      // No longer than a line of the wire, which is less than an output may have.
+      const said = { code, output: message, dropped: 0, exit: undefined, newGit: [], kept: [] };
+      return { status: "error", ...said };
     }
   }
 
@@ -88,13 +89,6 @@ export class Servers implements ToolServers {
     this.#ending.add(ending);
     return ending.finally(() => this.#ending.delete(ending));
   }
-}
-
-/** What an agent's configuration has makes up messages too: they are no longer than any output. */
-function bounded(message: string): { readonly output: string; readonly dropped: number } {
-  const window = new OutputWindow();
-  window.push(new TextEncoder().encode(message));
-  return { output: window.text(), dropped: window.dropped };
 }
 
 /** By the agent's controls, which stay the same object while nothing of them changes. */
