@@ -86,8 +86,10 @@ export class ServedCalls {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const tools = await this.#server.listTools(signal);
-    const found = tools.find(({ name }) => name === tool);
+    const [found, second] = tools.filter(({ name }) => name === tool);
     if (found === undefined) return `the server has no tool "${tool}" any more`;
+    // Which of them it would call is its own choice, so the one that was installed may be the other.
+    if (second !== undefined) return `the server has two tools "${tool}", and calls either`;
     const now = createHash("sha256").update(definitionText(found)).digest("hex");
     if (now === definition) return undefined;
     return (

@@ -231,6 +231,28 @@ describe.skipIf(missing)("a server's tool", () => {
     await world.serve(mcpSettings);
     expect((await world.call("killed", ["echo", { text: "again" }]))[0]?.content).toBe("again");
   });
+
+  test("is called again once a person has accepted what changed", async () => {
+    const args = [...entry.args, "--changed"];
+    world.describe({ plain: { ...entry, args } });
+    const echo = async () => (await world.call("accepted", ["echo", { text: "x" }]))[0];
+    expect((await echo())?.content).toContain("otherwise than when it was installed");
+    const host = JSON.parse(readFileSync(world.config, "utf8"));
+    host.mcpServers.plain.args.push("--changed");
+    writeFileSync(world.config, JSON.stringify(host));
+    const project = ["ctxmcp", "project", "--config", world.config, "--server", "plain"];
+    const into = ["--runtime-config", "/workspace/.mcp.json", "--out", world.manifests];
+    const shown = await world.run([...project, ...into, "--diff"]);
+    expect(shown.exit).toBe(1);
+    expect(shown.stdout).toContain("Says its input, changed");
+    await world.must(...project, ...into, "--force", "--only", "echo");
+    await world.install("echo", "--replace");
+    expect(await echo()).toEqual({ status: "ok", content: "x" });
+    const receipt = readFileSync(join(world.source, "tool/plain.echo.d/install.json"), "utf8");
+    expect(JSON.parse(receipt).previous).toMatch(/^[0-9a-f]{64}$/);
+    world.describe({ plain: entry });
+    expect((await echo())?.content).toContain("otherwise than when it was installed");
+  });
 });
 
 /** Processes of this world's servers; as root of its own uid alone. */

@@ -10,7 +10,7 @@ import sys
 import time
 
 counted = 0
-changed = False
+changed = "--changed" in sys.argv
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 NONE = {"type": "object"}
