@@ -238,6 +238,8 @@ class Service {
       const resource = new Resource(tree, owner, agent, session);
       const proven = provenReceipt(receipt);
       const terminal = new Terminal(proven, this.#parts({ endpoint, resource, supervisor }));
+      // An earlier server may not have heard that its program has ended: the launch has written it down.
+      terminal.isEnding = saysExited(resource);
       this.#live.set(terminal.key, terminal);
       const resumed = this.#resume(terminal).catch((error) => {
         log("receipt.failed", { id: receipt.id, message: coded(error).message });
@@ -278,6 +280,15 @@ class Service {
     await Promise.allSettled(starting.map((terminal) => terminal.stop()));
     await Promise.allSettled([...this.#starting.values()]);
     await Promise.allSettled([...this.#live.values()].map((terminal) => terminal.letGo()));
+  }
+}
+
+/** What its owner has made of the file is no word of an end. */
+function saysExited(resource: Resource): boolean {
+  try {
+    return resource.state() === "exited";
+  } catch {
+    return false;
   }
 }
 

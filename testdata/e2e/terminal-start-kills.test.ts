@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { leftoversAfterGrace } from "./leftovers.ts";
 import {
   fileOf,
+  folderOf,
   listed,
   mark,
   PlainClient,
@@ -101,6 +102,22 @@ describe("a kill of ctxd", () => {
       expect(await listed(world)).toEqual([]);
       expect(await stop(world, "ends")).toMatchObject({ state: "exited", status: 5 });
       expect(existsSync(receiptPath(world, "ends"))).toBe(false);
+    },
+    slowMs,
+  );
+
+  test(
+    "and one whose end is written down already is not found as ready while its processes go",
+    async () => {
+      const before = await start(world, { session: "written", command: sh(wait) });
+      await world.stop("SIGKILL");
+      writeFileSync(join(folderOf(world, "written"), "state"), "exited\n");
+      await world.serve();
+      expect(await listed(world)).toEqual([]);
+      const after = await start(world, { session: "written", command: sh(wait) });
+      expect(after).toMatchObject({ state: "ready" });
+      expect(after["started_at"]).not.toBe(before["started_at"]);
+      expect(await stop(world, "written")).toMatchObject({ state: "exited" });
     },
     slowMs,
   );
