@@ -118,7 +118,14 @@ export class ServedCalls {
   }
 
   #end(id: number, status: "ok" | "error", code?: Code): void {
-    void this.#say({ kind: "result", id, status, ...(code === undefined ? {} : { code }) });
+    const over = this.#server.isOver ? ({ over: true } as const) : {};
+    void this.#say({
+      kind: "result",
+      id,
+      status,
+      ...over,
+      ...(code === undefined ? {} : { code }),
+    });
   }
 }
 

@@ -106,6 +106,8 @@ export class OpenServer {
         await this.#service.end(0);
         return;
       }
+      // Before the result is handed on, after which the next call may come at once.
+      if (frame.kind === "result" && frame.over) this.alive = false;
       const pending = this.#pending.get(frame.id);
       // One that was cancelled or came too late.
       if (pending === undefined) continue;
@@ -118,7 +120,6 @@ export class OpenServer {
   }
 
   #over(code: Code, why: string): void {
-    if (!this.alive) return;
     this.alive = false;
     const error = new CodedError(code, `server ${this.#name} ${why}`);
     for (const { reject } of this.#pending.values()) reject(error);

@@ -150,6 +150,25 @@ describe("a run's server", () => {
     expect(fake.started.length).toBe(2 + serverRestartsMax);
   });
 
+  test("that says it is over with a result is not asked again, and loses no other call", async () => {
+    const fake = started(async (peer) => {
+      await peer.open();
+      const first = await peer.next();
+      if (first?.kind !== "call") return;
+      if (fake.started.length > 1) {
+        peer.say({ kind: "result", id: first.id, status: "ok" });
+        return;
+      }
+      await peer.next();
+      peer.say({ kind: "result", id: first.id, status: "error", code: "EIO", over: true });
+    });
+    const calls = [servers.call(callRequest(), io()), servers.call(callRequest(), io())];
+    expect(await calls[0]).toMatchObject({ code: "EIO" });
+    expect(await servers.call(callRequest(), io())).toMatchObject({ status: "ok" });
+    expect(await calls[1]).toMatchObject({ status: "error" });
+    expect(fake.started.length).toBe(2);
+  });
+
   test("is told of a cancel, whose call has its outcome at once", async () => {
     const cancel = new AbortController();
     const seen = Promise.withResolvers<unknown>();

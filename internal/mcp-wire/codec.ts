@@ -65,6 +65,7 @@ const serveFrame = z.discriminatedUnion("kind", [
     id,
     status: z.enum(["ok", "error"]),
     code: code.optional(),
+    over: z.literal(true).optional(),
   }),
 ]);
 

@@ -114,6 +114,8 @@ export interface ResultFrame {
   readonly id: number;
   readonly status: "ok" | "error";
   readonly code?: Code;
+  /** The server is gone: no further call is to be made here. */
+  readonly over?: true;
 }
 
 export type ServeFrame =

@@ -114,6 +114,10 @@ class Server implements OpenServer {
     return this.conversation.transport.ignoredMessages;
   }
 
+  get isOver(): boolean {
+    return this.conversation.transport.failure !== undefined;
+  }
+
   get ended(): Promise<void> {
     return this.conversation.transport.ended;
   }

@@ -59,6 +59,8 @@ export interface OpenServer {
     args: Readonly<Record<string, unknown>>,
     options: CallOptions,
   ): Promise<CallResult>;
+  /** It has ended, or is to be used no more: whatever is asked of it fails. */
+  readonly isOver: boolean;
   /** Resolves when the process is gone with everything that could be reached of what it started. */
   readonly ended: Promise<void>;
   /** Closes its input, then SIGTERM, then SIGKILL; resolves with `ended`. */
