@@ -65,6 +65,29 @@ here("says what it skips and why", async () => {
   expect(illegal.out.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
 });
 
+here("skips a schema by which no input can be judged, and takes any dialect's", async () => {
+  for (const kind of ["type-unknown", "ref-nowhere", "pattern-broken", "ref-remote"]) {
+    const folder = out();
+    const { exit, out: text } = await project(server("schema", [kind]), folder);
+    expect([kind, exit, text]).toEqual([
+      kind,
+      0,
+      expect.stringMatching(/^skipped {4}"echo": its schema is no JSON Schema: .*\n0 written, /),
+    ]);
+    expect(readdirSync(folder)).toEqual([]);
+  }
+  for (const kind of [
+    "draft-04",
+    "draft-07",
+    "draft-2019-09",
+    "ref-recursive",
+    "keyword-unknown",
+  ]) {
+    const { out: text } = await project(server("schema", [kind]), out());
+    expect([kind, text]).toEqual([kind, expect.stringContaining("written    s.echo\n")]);
+  }
+});
+
 here("writes only what is chosen, and ends with 1 when that is not to be had", async () => {
   const folder = out();
   const one = await project(server("plain"), folder, "--only", "echo");

@@ -17,6 +17,7 @@ import { type Candidate, type Outcome, writeCandidates } from "./candidate-files
 import { definitionName, differences, hasOutputSchema } from "./difference.ts";
 import { projectHelp } from "./help.ts";
 import { needed, noWords, serverOptions, sharedFlags } from "./options.ts";
+import { usable } from "./usable.ts";
 import { type Connected, withServer } from "./with-server.ts";
 
 const projectFlags = {
@@ -51,7 +52,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     const { name, server, signal } = connected;
     const tools = await server.listTools(signal);
     const input = { server: name, runtimeConfig, tools, ...(only && { only }) };
-    const projection = projectTools(input);
+    const projection = await usable(projectTools(input));
     if (diff) return differences({ server: name, out, only, ...projection }, flags.on.has("json"));
     warnOfSecrets(connected, options.config);
     const candidates = projection.projected.map((tool) => candidate(tool, server.version));
