@@ -201,9 +201,14 @@ describe.skipIf(missing !== undefined)("the sandbox of the next step", () => {
         onStdout: () => void during.push(roots()),
       });
     };
-    await long();
-    // The first piece came before the second sandbox was begun, the last one after.
-    expect(during.map((each) => each.length)).toEqual([1, 2]);
+    // The first piece comes before the second sandbox is begun, if it is read as soon as it is there,
+    // which a busy machine does not do each time; the last one comes after.
+    for (let tries = 0; tries < 5 && during.at(-2)?.length !== 1; tries += 1) {
+      await launcher.discard(stepRequest(scene));
+      await long();
+      expect(during.at(-1)?.length).toBe(2);
+    }
+    expect(during.at(-2)?.length).toBe(1);
     installProgram(scene, program("first"));
     await launcher.discard(stepRequest(scene));
     await step();
